@@ -1,0 +1,49 @@
+# One door. `make` alone lists what is behind it.
+PYTHON ?= python3
+UV_VERSION := 0.13.9
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+# A bare machine may trust its registries through a bundle of its own: uv then reads the system's certificates, as pip does.
+export UV_SYSTEM_CERTS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check lint types unit differential lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(UV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Holdfast needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "no venv module: on Debian, apt-get install python3-venv"; exit 1; }
+	@echo "installing uv $(UV_VERSION)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+$(VENV)/.installed: requirements/dev.txt pyproject.toml | $(UV)
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+install: $(VENV)/.installed ## make .venv with the holdfast command and every tool
+
+test: install lint types unit differential ## everything that needs neither Ray nor a cluster
+
+check: test
+
+lint: install
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-cache
+
+types: install
+	$(BIN)/mypy
+
+unit: install ## unit tests, with the coverage of the pure core held at 100 %
+	$(BIN)/pytest tests/unit
+
+lock: $(UV) ## resolve the dependencies again and write requirements/*.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/runtime.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra demo --group dev -c requirements/runtime.txt -o requirements/dev.txt
+
+clean: ## remove what make has made
+	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
