@@ -27,7 +27,7 @@ from proxy.relay import Exchange
 from proxy.settings import Settings
 from proxy.status import StatusPages
 from proxy.view import KubeRayView
-from serveconfig.callers import Caller, Handling, caller, handling
+from serveconfig.callers import SERVE_PATH, Caller, Handling, caller, handling
 from serveconfig.errors import Refusal
 
 log = logging.getLogger("holdfast.app")
@@ -86,6 +86,8 @@ class Sidecar:
         """Count and log one request that is over."""
         who, what = classified(exchange.head)
         self.metrics.requests.labels(what, who).inc()
+        if exchange.method == "DELETE" and exchange.path == SERVE_PATH:
+            self.view.forget()  # it may have shut Serve down
         if what is not Handling.PASS:
             self.metrics.request_seconds.labels(what).observe(exchange.duration_s)
         log.info(

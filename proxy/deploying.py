@@ -15,14 +15,16 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from proxy.http.head import Headers
 from proxy.http.local import Answer
+from proxy.leftovers import see_off
 from proxy.metrics import Metrics, Outcome
 from proxy.ray import Ray, RayRefusedError
 from proxy.record import Record
 from proxy.settings import Settings
+from serveconfig import plans
 from serveconfig.callers import Caller
 from serveconfig.document import ServeConfig
 from serveconfig.errors import OutcomeUnknownError, Refusal, UnknownStateError
@@ -81,6 +83,7 @@ class Deployments:
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     _under_way: dict[Hashable, asyncio.Future[Done]] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _watches: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def carry_out(self, order: Order) -> Done:
         """Carry an order out, or join the same one.
@@ -99,7 +102,9 @@ class Deployments:
         return await asyncio.shield(under_way)
 
     async def finish(self, grace_s: float) -> None:
-        """Wait for what is under way, for at most ``grace_s``."""
+        """Wait for what is under way, for at most ``grace_s``; stop watching."""
+        for watch in self._watches:
+            watch.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=grace_s)
 
@@ -134,6 +139,7 @@ class Deployments:
                 del self._under_way[order.key]
             if done.answer and done.accepted:
                 await self._settle(order, done.plan.sent)
+                self._see_off(order, frozenset(done.plan.retired))
 
     async def _do(self, order: Order) -> Done:
         reading = order.ray.as_caller(order.headers)
@@ -190,6 +196,16 @@ class Deployments:
                 "ray accepted applications that it does not show", extra={"missing": len(sent.names - set(shown))}
             )
         self.record.declared = self.record.declared.noting(shown)
+
+    def _see_off(self, order: Order, dropped: frozenset[str]) -> None:
+        """Watch what was dropped; nobody waits for that."""
+        if not dropped:
+            return
+        reading = order.ray.as_caller(order.headers)
+        again = replace(order, by=Caller.OTHER, key=("drop", dropped), plan=lambda now: plans.drop(dropped, now))
+        task = asyncio.create_task(see_off(dropped, lambda: order.ray.running(reading), lambda: self.carry_out(again)))
+        self._watches.add(task)
+        task.add_done_callback(self._watches.discard)
 
     def _note(self, order: Order, outcome: Outcome, plan: Plan | None = None) -> None:
         kept = plan.kept if plan else ()

@@ -40,7 +40,7 @@ class Metrics:
     """The sidecar's metrics, in a registry of their own."""
 
     def __init__(self, version: str) -> None:
-        disable_created_metrics()  # a second series for each, which nobody asks for
+        disable_created_metrics()  # type: ignore[no-untyped-call] # a second series for each, which nobody asks for
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self.requests = Counter(

@@ -80,8 +80,9 @@ class WouldDeleteImperativeError(Refusal):
         """``names``: the applications that would be lost; ``version``: Ray's, as it says it."""
         super().__init__(
             f"Ray {version} deletes applications made by serve.run on any change of the Serve config, and would delete "
-            f"{', '.join(map(repr, names))}. Deploy them over REST instead, upgrade to Ray 2.11 or newer, or accept "
-            'the loss: annotation holdfast.dev/allow-loss: "true" (HOLDFAST_ALLOW_LOSS=true).'
+            f"{', '.join(map(repr, names))}. Deploy them over REST instead, remove them with serve.delete, upgrade to "
+            'Ray 2.11 or newer, or accept the loss: annotation holdfast.dev/allow-loss: "true" '
+            "(HOLDFAST_ALLOW_LOSS=true)."
         )
 
 

@@ -129,6 +129,20 @@ def delete(name: str, now: Situation) -> Plan:
     return Plan(nothing, rest.print(), retired=(name,))
 
 
+def drop(names: frozenset[str], now: Situation) -> Plan:
+    """A deletion again: of what its owner deleted and Ray runs on all the same, without a config.
+
+    Raises:
+        UnknownStateError, WouldDeleteImperativeError: as above.
+    """
+    nothing = ServeConfig({}, ())
+    back = tuple(name for name in names if (app := now.running.here(name)) and app.is_left_over)
+    if not back:
+        return Plan(nothing, None)
+    _check_loss(names, now)
+    return Plan(nothing, ServeConfig(_options(nothing, now), _all_but(names, now)).print(), retired=back)
+
+
 def _here(running: Running) -> list[RunningApplication]:
     return [app for app in running.applications.values() if not app.is_deleting]
 
@@ -167,8 +181,9 @@ def _options(asked: ServeConfig, now: Situation) -> Mapping[str, bytes]:
 def _config(app: RunningApplication) -> Application:
     if app.config is None:
         raise UnknownStateError(
-            f"Ray runs application {app.name!r} from a config that it does not show yet, and a PUT without that config "
-            "would delete the application. Try again in a few seconds."
+            f"Ray runs application {app.name!r} from a config that it does not show, and a PUT without that config "
+            "would delete the application. Try again in a few seconds; if it stays so, "
+            f"serve.delete({app.name!r}) removes it."
         )
     return app.config
 

@@ -77,6 +77,11 @@ class RunningApplication:
         """A PUT that does not name it deletes it, and one that does can."""
         return self.origin is Origin.DECLARATIVE and not self.is_deleting
 
+    @property
+    def is_left_over(self) -> bool:
+        """It runs on although no stored config names it (see ``proxy.leftovers``)."""
+        return self.is_kept_by_naming and self.config is None
+
 
 @dataclass(frozen=True, slots=True)
 class Running:

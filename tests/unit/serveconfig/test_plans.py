@@ -14,7 +14,7 @@ from serveconfig.errors import (
     UnknownStateError,
     WouldDeleteImperativeError,
 )
-from serveconfig.plans import Situation, declare, delete, upsert
+from serveconfig.plans import Situation, declare, delete, drop, upsert
 from serveconfig.rayversion import RayVersion
 from tests.words import app, body, config, imperative, running, sent, shown, situation
 
@@ -133,7 +133,7 @@ class TestDeclare:
         assert plan.taken_over == ("static",)
 
     def test_g4_an_application_whose_config_ray_does_not_show_cannot_be_kept(self):
-        with pytest.raises(UnknownStateError, match="'model' from a config that it does not show yet"):
+        with pytest.raises(UnknownStateError, match="'model' from a config that it does not show, "):
             declare(NEW, situation(running(shown(name="model")), OLD))
 
     def test_an_application_that_serve_run_replaced_is_not_retired(self):
@@ -257,6 +257,24 @@ class TestDelete:
 
         with pytest.raises(WouldDeleteImperativeError, match="'m'"):
             delete("model", situation(runs, OLD, ray="2.10.0"))
+
+
+class TestDrop:
+    """A deletion that Ray has lost sight of, again."""
+
+    def test_g3_what_runs_on_without_a_config_is_left_out_again(self):
+        runs = running(shown(app("static")), shown(name="deleted"), shown(app("model")))
+
+        plan = drop(frozenset({"deleted"}), situation(runs, OLD))
+
+        assert list(sent(plan)[0]) == ["static", "model"]
+        assert plan.retired == ("deleted",)
+
+    @pytest.mark.parametrize(
+        "entry", [shown(app("deleted")), imperative("deleted"), shown(name="deleted", source=None)]
+    )
+    def test_g1_what_somebody_may_have_made_anew_stays(self, entry):
+        assert drop(frozenset({"deleted"}), situation(running(entry), OLD)).body is None
 
 
 names = st.sampled_from("abcdef")
