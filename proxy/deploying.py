@@ -153,28 +153,29 @@ class Deployments:
         else:
             done = Done(plan, await order.ray.put(order.headers, plan.body))
         if done.accepted:
-            self._accepted(order, done)
+            await self._accepted(order, done)
         return done
 
     async def _create(self, order: Order, plan: Plan, body: bytes) -> Done:
         """KubeRay's PUT, with the names it creates on the record while nobody knows what becomes of it."""
-        self.record.declared = self.record.declared.attempting(plan.created)
+        await self.record.keep(self.record.declared.attempting(plan.created))
         try:
             done = Done(plan, await order.ray.put(order.headers, body))
         except UnknownStateError:  # nothing was sent
-            self.record.declared = self.record.declared.not_creating(plan.created)
+            await self.record.keep(self.record.declared.not_creating(plan.created))
             raise
         if done.answer and 400 <= done.answer.status < 500:  # noqa: PLR2004 - refused: a 5xx leaves it open
-            self.record.declared = self.record.declared.not_creating(plan.created)
+            await self.record.keep(self.record.declared.not_creating(plan.created))
         return done
 
-    def _accepted(self, order: Order, done: Done) -> None:
-        if order.by is Caller.KUBERAY:
-            self.record.declared = self.record.declared.accepting(done.plan.sent, keep_receipts=done.answer is None)
-        else:
-            self.record.declared = self.record.declared.not_creating(done.plan.sent.names)
+    async def _accepted(self, order: Order, done: Done) -> None:
         if done.answer:
             self.on_change()
+        known = self.record.declared
+        if order.by is Caller.KUBERAY:
+            await self.record.keep(known.accepting(done.plan.sent, keep_receipts=done.answer is None))
+        else:
+            await self.record.keep(known.not_creating(done.plan.sent.names))
 
     async def _settle(self, order: Order, sent: ServeConfig) -> None:
         """Wait for Ray to show all that was sent, and remember what it made of it."""
@@ -184,7 +185,7 @@ class Deployments:
         until = time.monotonic() + self.settings.settle_timeout_s
         while time.monotonic() < until:
             try:
-                shown = receipts(sent, await order.ray.running(reading))
+                shown = receipts(sent, await order.ray.running(reading, only=sent.names))
             except (Refusal, RayRefusedError):
                 log.info("what ray made of a config cannot be read yet", exc_info=True)
             if len(shown) == len(sent.applications):
@@ -195,7 +196,7 @@ class Deployments:
             log.warning(
                 "ray accepted applications that it does not show", extra={"missing": len(sent.names - set(shown))}
             )
-        self.record.declared = self.record.declared.noting(shown)
+        await self.record.keep(self.record.declared.noting(shown))
 
     def _see_off(self, order: Order, dropped: frozenset[str]) -> None:
         """Watch what was dropped; nobody waits for that."""

@@ -36,6 +36,7 @@ class Status(StrEnum):
     DELETING = "DELETING"
 
 
+_ORIGINS = {str(origin): origin for origin in Origin}
 _NULL = msgspec.Raw(b"null")
 
 
@@ -49,15 +50,15 @@ class _App(msgspec.Struct):
 
 class _Details(msgspec.Struct):
     controller_info: dict[str, object] = {}
-    applications: dict[str, _App] = {}
+    applications: dict[str, msgspec.Raw] = {}
     target_capacity: msgspec.Raw = _NULL
 
 
 _details = msgspec.json.Decoder(_Details)
+_app = msgspec.json.Decoder(_App)
 
 
-@dataclass(frozen=True, slots=True)
-class RunningApplication:
+class RunningApplication(msgspec.Struct, frozen=True, gc=False):
     """One application as Ray shows it. ``config`` is what Ray stored of the last PUT, or None."""
 
     name: str
@@ -96,15 +97,19 @@ class Running:
     options: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, body: bytes) -> Running:
-        """Read the body of ``GET /api/serve/applications/``.
+    def parse(cls, body: bytes, only: frozenset[str] | None = None) -> Running:
+        """Read the body of ``GET /api/serve/applications/``; of the applications ``only`` these, if it is given.
 
         Raises:
             UnreadableAnswerError: it is not what any Ray from 2.7 to 2.60 answers.
         """
         try:
             details = _details.decode(body)
-            applications = {name: _running(name, app) for name, app in details.applications.items()}
+            applications = {
+                name: _running(name, _app.decode(raw))
+                for name, raw in details.applications.items()
+                if only is None or name in only
+            }
         except (msgspec.DecodeError, RecursionError, InvalidServeConfigError) as error:
             raise UnreadableAnswerError(f"Ray's list of applications cannot be read: {error}.") from None
         capacity = bytes(details.target_capacity)
@@ -129,4 +134,4 @@ def _running(name: str, app: _App) -> RunningApplication:
 def _origin(app: _App, config: Application | None) -> Origin:
     if app.source is None:
         return Origin.DECLARATIVE if config else Origin.IMPERATIVE
-    return Origin(app.source) if app.source in set(Origin) else Origin.UNKNOWN
+    return _ORIGINS.get(app.source, Origin.UNKNOWN)

@@ -163,7 +163,7 @@ async def test_g3_what_was_never_sent_is_not_kuberays(deployments, record):
 
 async def test_g3_what_somebody_else_creates_after_kuberays_attempt_is_not_kuberays(deployments, record):
     ray = PlayedRay()
-    record.declared = record.declared.attempting(["model"])
+    await record.keep(record.declared.attempting(["model"]))
 
     await deployments.carry_out(order(ray, config(app("model")), Caller.OTHER))
 
