@@ -38,7 +38,7 @@ types: install
 
 unit: install ## unit tests, and the coverage of the pure core held at 100 %
 	$(BIN)/pytest tests/unit --cov --cov-report=
-	$(BIN)/coverage report --include='serveconfig/*,proxy/settings.py' --fail-under=100
+	$(BIN)/coverage report --include='$(PURE)' --fail-under=100
 	$(BIN)/coverage report --fail-under=80
 
 differential: install ## the same bytes direct and through the proxy: both answers and what Ray saw are compared
@@ -52,7 +52,8 @@ docs: install ## write the reference pages from the code
 
 lock: $(UV) ## resolve the dependencies again and write requirements/*.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/runtime.txt
-	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra demo --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra webhook -c requirements/runtime.txt -o requirements/webhook.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra demo --extra webhook --group dev -c requirements/webhook.txt -o requirements/dev.txt
 
 clean: ## remove what make has made
 	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
