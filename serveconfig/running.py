@@ -45,6 +45,7 @@ class _App(msgspec.Struct):
     message: str = ""
     source: str | None = None
     route_prefix: str | None = None
+    last_deployed_time_s: float = 0.0
     deployed_app_config: msgspec.Raw = _NULL
 
 
@@ -59,13 +60,18 @@ _app = msgspec.json.Decoder(_App)
 
 
 class RunningApplication(msgspec.Struct, frozen=True, gc=False):
-    """One application as Ray shows it. ``config`` is what Ray stored of the last PUT, or None."""
+    """One application as Ray shows it.
+
+    ``deployed_at`` is when somebody last deployed it, in Unix time. ``config`` is what Ray stored of the last PUT, or
+    None.
+    """
 
     name: str
     status: str
     message: str
     origin: Origin
     route_prefix: str | None
+    deployed_at: float
     config: Application | None
 
     @property
@@ -77,11 +83,6 @@ class RunningApplication(msgspec.Struct, frozen=True, gc=False):
     def is_kept_by_naming(self) -> bool:
         """A PUT that does not name it deletes it, and one that does can."""
         return self.origin is Origin.DECLARATIVE and not self.is_deleting
-
-    @property
-    def is_left_over(self) -> bool:
-        """It runs on although no stored config names it (see ``proxy.leftovers``)."""
-        return self.is_kept_by_naming and self.config is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def _running(name: str, app: _App) -> RunningApplication:
     origin = _origin(app, config)
     # Ray shows no route while it builds an application, or after it failed to: the config has it
     route = config.route_prefix if config and origin is Origin.DECLARATIVE else app.route_prefix
-    return RunningApplication(name, app.status, app.message, origin, route, config)
+    return RunningApplication(name, app.status, app.message, origin, route, app.last_deployed_time_s, config)
 
 
 def _origin(app: _App, config: Application | None) -> Origin:

@@ -265,6 +265,6 @@ async def test_a_deletion_is_watched_until_it_is_done_also_when_ray_is_down_mean
             raise answer
         return answer
 
-    await leftovers.see_off(frozenset({"model"}), look, lambda: dropped.append(1))
+    await leftovers.see_off({"model": 0.0}, look, lambda: dropped.append(1))
 
     assert (answers, dropped) == ([], [])
