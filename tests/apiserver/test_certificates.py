@@ -18,7 +18,7 @@ from tests.apiserver.webhook_double import CONFIGURATION, MARK, called_by, failu
 SECRET = "/api/v1/namespaces/holdfast/secrets/holdfast-webhook-tls"  # noqa: S105 - a path
 QUICK = Terms(
     authority_life=dt.timedelta(seconds=24),
-    serving_life=dt.timedelta(seconds=6),
+    serving_life=dt.timedelta(seconds=9),
     skew=dt.timedelta(seconds=1),
     spread=dt.timedelta(seconds=2),
 )

@@ -83,7 +83,10 @@ async def test_no_namespace_that_has_not_opted_in(api):
 @pytest.fixture
 async def rayservice(api, webhook):
     template = {"spec": {"containers": [{"name": "ray", "image": "ray"}]}}
-    spec = {"serveConfigV2": "applications: []\n", "rayClusterConfig": {"headGroupSpec": {"template": template}}}
+    spec = {
+        "serveConfigV2": "applications: []\n",
+        "rayClusterConfig": {"headGroupSpec": {"rayStartParams": {}, "template": template}},
+    }
     manifest = {"apiVersion": "ray.io/v1", "kind": "RayService", "metadata": {"name": "shop"}, "spec": spec}
     await api.create(RAYSERVICES, manifest)
     assert webhook.asked == [("RayService", "CREATE", "shop")]

@@ -1,7 +1,6 @@
 import json
 
 import pytest
-
 from cli.demo.observe import Seen, Tally, is_settled, sighting, statuses
 
 

@@ -1,5 +1,4 @@
 import pytest
-
 from cli.demo.kuberay import Operator
 from cli.demo.observe import Seen, Tally
 from cli.demo.scene import Row, operator_line, outcome, rows

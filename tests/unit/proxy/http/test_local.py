@@ -121,7 +121,10 @@ async def test_a_body_can_be_read_twice(house):
 
 @pytest.mark.parametrize(
     "sent",
-    [PUT % b"Content-Length: 6" + b"hello!", PUT % b"Transfer-Encoding: chunked" + b"3\r\nhel\r\n3\r\nlo!\r\n0\r\n\r\n"],
+    [
+        PUT % b"Content-Length: 6" + b"hello!",
+        PUT % b"Transfer-Encoding: chunked" + b"3\r\nhel\r\n3\r\nlo!\r\n0\r\n\r\n",
+    ],
     ids=["by its length", "by its count"],
 )
 async def test_a_body_over_the_limit_is_413_and_the_connection_stays(house, sent):

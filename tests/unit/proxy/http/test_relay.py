@@ -354,4 +354,6 @@ def test_the_relay_imports_nothing_that_is_heavy():
     heavy = "{'http.client', 'email', 'urllib.request', 'aiohttp', 'xml', 'multiprocessing'}"
     program = f"import sys, proxy.relay; print({heavy} & set(sys.modules))"
 
-    assert "set()\n" == subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout
+    assert (
+        "set()\n" == subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout
+    )

@@ -73,7 +73,9 @@ async def test_an_answer_may_end_with_its_connection(ray, house):
 async def test_a_request_says_its_host_and_its_length(ray, house):
     await get(house.upstream)
     await house.upstream.exchange(b"PUT", b"/x", (), max_answer_bytes=LIMIT)
-    await house.upstream.exchange(b"DELETE", b"/x", ((b"host", b"h"),), [b"a", memoryview(b"bc")], max_answer_bytes=LIMIT)
+    await house.upstream.exchange(
+        b"DELETE", b"/x", ((b"host", b"h"),), [b"a", memoryview(b"bc")], max_answer_bytes=LIMIT
+    )
     await eventually(lambda: len(ray.heads) == 3)
 
     host = b"Host: 127.0.0.1:%d" % ray.port
