@@ -102,12 +102,10 @@ def _place(spec: dict[str, Any], sidecar: dict[str, Any], *, is_native: bool) ->
 
 
 def _redirected(ports: list[dict[str, Any]], rays: Mapping[str, int], target: Target) -> list[dict[str, Any]]:
-    """The ports with KubeRay led to the sidecar. What was the user's gets Ray's port at the end; what is ours has Ray's
-    port before the sidecar's: so ``_restored`` can tell them apart.
-    """
-    redirected = list(ports) or [
-        port for name, number in DEFAULT_PORTS.items() for port in _default(name, number, rays)
-    ]
+    # A port of the user's gets Ray's at the end of the list; what is all ours has Ray's port before the sidecar's: so
+    # `_restored` can tell them apart.
+    by_default = (port for name, number in DEFAULT_PORTS.items() for port in _default(name, number, rays))
+    redirected = list(ports or by_default)
     for name in _OURS if target.needs_agent_port else ("dashboard",):
         order = [port.get("name") for port in redirected]
         if f"{name}-ray" in order:
