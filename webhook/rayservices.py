@@ -58,8 +58,8 @@ class _Config:
         except UnreadableTextError as error:
             return cls(text, None, str(error))
 
-    @property
     def named(self) -> dict[str, Application]:
+        """Its applications, by name."""
         return self.read.named() if self.read else {}
 
 
@@ -103,15 +103,15 @@ class _Update:
 
     def decision(self) -> Decision:
         config, before = _Config.of(self.new), _Config.of(self.old or {})
-        present = {**_held(self.stored), **before.named}
+        present, brought = {**_held(self.stored), **before.named()}, config.named()
         if config.read is None:
             return self._unreadable(config, {k: v for k, v in present.items() if self.ownership.is_dynamic(k)})
         lost = {
             name: app
             for name, app in present.items()
-            if name not in config.named and not self.ownership.may_drop(self.writer, name)
+            if name not in brought and not self.ownership.may_drop(self.writer, name)
         }
-        if clash := _clash(lost, config.named, present):
+        if clash := _clash(lost, brought, present):
             return Decision(Outcome.CLASH, denial=self._clash_text(*clash))
         return self._readable(config.read, before, lost, set(present))
 
