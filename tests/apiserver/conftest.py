@@ -31,8 +31,9 @@ def install_definitions(cluster):
     pytest.fail("the resource definitions are not served after a minute")
 
 
-@pytest.fixture(scope="session")
-def cluster():
+@contextlib.contextmanager
+def installed():
+    """An API server with KubeRay's definitions, on which ``kubectl apply -k manifests/base`` has been run."""
     folder = Path(tempfile.mkdtemp(prefix="holdfast-apiserver-"))
     try:
         with running(folder) as cluster:
@@ -42,6 +43,12 @@ def cluster():
             yield cluster
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    with installed() as cluster:
+        yield cluster
 
 
 @pytest.fixture
@@ -66,12 +73,18 @@ async def api(as_):
 
 
 @pytest.fixture
-async def webhook_api(api, as_):
-    """The API server as the webhook sees it: by its service account, with its rights and no more."""
+async def webhook_token(api):
+    """Of the service account that the webhook runs as."""
     path = "/api/v1/namespaces/holdfast/serviceaccounts/holdfast-webhook/token"
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     issued = await api.call("POST", path, body=request)
-    return as_(issued["status"]["token"])
+    return issued["status"]["token"]
+
+
+@pytest.fixture
+async def webhook_api(webhook_token, as_):
+    """The API server as the webhook sees it: with the rights of its service account and no more."""
+    return as_(webhook_token)
 
 
 @pytest.fixture

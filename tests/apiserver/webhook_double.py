@@ -39,26 +39,35 @@ class Webhook:
 
 @contextlib.asynccontextmanager
 async def called_by(api: ApiServer) -> AsyncIterator[Webhook]:
-    """The API server calls it by the Service's name, as in a cluster; without nodes, the name leads to loopback."""
+    """A webhook that the API server calls until the block ends."""
     webhook, app = Webhook(), web.Application()
     app.router.add_post("/mutate", webhook.mutate)
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=webhook.live.context).start()
+    try:
+        async with led_to(api, runner.addresses[0][1]):
+            yield webhook
+    finally:
+        await runner.cleanup()
+
+
+@contextlib.asynccontextmanager
+async def led_to(api: ApiServer, port: int) -> AsyncIterator[None]:
+    """The Service's name leads to a port of loopback: there are no nodes that could carry it to a pod."""
     service = await api.find(f"{SERVICES}/holdfast-webhook")
     await api.delete(f"{SERVICES}/holdfast-webhook")
     outside = {"type": "ExternalName", "externalName": "localhost"}
     await api.create(SERVICES, {"metadata": {"name": "holdfast-webhook"}, "spec": outside})
-    await _port(api, runner.addresses[0][1])
+    await _port(api, port)
     try:
-        yield webhook
+        yield
     finally:
         await _port(api, 443)
         await api.delete(f"{SERVICES}/holdfast-webhook")
         del service["metadata"]["resourceVersion"], service["metadata"]["uid"]
         with contextlib.suppress(ApiError):
             await api.create(SERVICES, service)
-        await runner.cleanup()
 
 
 async def _port(api: ApiServer, port: int) -> None:
