@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -116,8 +117,10 @@ def _add_login(command: argparse.ArgumentParser) -> None:
 
 
 def _version(text: str) -> tuple[int, int]:
-    major, minor = text.removeprefix("v").split(".")[:2]
-    return int(major), int(minor)
+    found = re.match(r"v?(\d+)\.(\d+)", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a version such as 1.29")
+    return int(found[1]), int(found[2])
 
 
 def _run_webhook(_: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -46,6 +46,20 @@ def test_a_cluster_that_does_not_answer_is_one_sentence(tmp_path, capsys):
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize("text", ["a: [", "just words", "{}"], ids=["no YAML", "no mapping", "empty"])
+def test_a_kubeconfig_that_cannot_be_read_is_one_sentence(text, tmp_path, capsys):
+    (tmp_path / "config").write_text(text)
+
+    assert run("check", "--kubeconfig", str(tmp_path / "config")) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_version_that_is_none_is_said(capsys):
+    with pytest.raises(SystemExit):
+        run("inject", "-f", "-", "--kuberay", "new")
+    assert "'new' is not a version such as 1.29" in capsys.readouterr().err
+
+
 def test_certs_for_a_developer_need_no_cluster(tmp_path, capsys):
     assert run("certs", "--to", str(tmp_path / "tls"), "--name", "localhost") == 0
 

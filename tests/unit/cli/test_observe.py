@@ -1,6 +1,7 @@
 import json
 
 import pytest
+
 from cli.demo.observe import Seen, Tally, is_settled, sighting, statuses
 
 

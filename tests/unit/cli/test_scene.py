@@ -1,4 +1,5 @@
 import pytest
+
 from cli.demo.kuberay import Operator
 from cli.demo.observe import Seen, Tally
 from cli.demo.scene import Row, operator_line, outcome, rows

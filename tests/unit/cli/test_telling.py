@@ -2,6 +2,7 @@ from concurrent.futures import Future
 from functools import partial
 
 import pytest
+
 from cli.demo import teams
 from cli.demo.kuberay import KubeRay
 from cli.demo.screens import PlainScreen
