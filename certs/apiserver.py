@@ -35,6 +35,14 @@ _TEXT = 500
 """How much of an answer that is no JSON is quoted, in characters."""
 
 
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Which cluster, as kubectl's options of the same names say it."""
+
+    context: str | None = None
+    kubeconfig: str | None = None
+
+
 class UnreachableError(Exception):
     """No answer: the API server is away, or the way to it is not known. The text says which, and what to do."""
 
@@ -85,13 +93,14 @@ class ApiServer:
         """
         settings = client.Configuration()
         try:
-            if "KUBERNETES_SERVICE_HOST" in os.environ and not (context or kubeconfig):
+            if "KUBERNETES_SERVICE_HOST" in os.environ and not (context or kubeconfig or os.environ.get("KUBECONFIG")):
                 config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
             else:
                 await config.load_kube_config(kubeconfig, context, settings, persist_config=False)
         except _BAD_KUBECONFIG as error:
             said = " ".join(str(error).rstrip(".").split())
-            raise UnreachableError(f"no usable kubeconfig: {said}. Name a cluster with --kubeconfig or --context, as for kubectl") from error
+            text = f"no usable kubeconfig: {said}. Name a cluster with --kubeconfig or --context, as for kubectl"
+            raise UnreachableError(text) from error
         async with client.ApiClient(settings) as through:
             through.user_agent = FIELD_MANAGER
             yield cls(through)

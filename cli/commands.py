@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from certs.__main__ import Login
+    from certs.apiserver import Login
     from certs.place import Place
 
 IMAGE = "holdfast/holdfast:0.1.0"
@@ -181,6 +181,6 @@ def _place(options: argparse.Namespace, environ: Mapping[str, str]) -> Place:
 
 
 def _login(options: argparse.Namespace) -> Login:
-    from certs.__main__ import Login  # noqa: PLC0415 - with the command that needs it
+    from certs.apiserver import Login  # noqa: PLC0415 - with the command that needs it
 
     return Login(context=options.context, kubeconfig=options.kubeconfig)

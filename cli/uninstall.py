@@ -14,13 +14,11 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
 
-from webhook.cluster import Watchable
-from webhook.watchdog import undo_all
-
-from certs.__main__ import Login
-from certs.apiserver import ApiError, ApiServer, UnreachableError
+from certs.apiserver import ApiError, ApiServer, Login, UnreachableError
 from certs.place import Place
 from certs.store import CONFIGURATIONS
+from webhook.cluster import Watchable
+from webhook.watchdog import undo_all
 
 EXIT_DONE, EXIT_FAILED, EXIT_DECLINED = 0, 1, 2
 

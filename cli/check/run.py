@@ -6,8 +6,7 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 
-from certs.__main__ import Login
-from certs.apiserver import ApiServer, UnreachableError
+from certs.apiserver import ApiServer, Login, UnreachableError
 from certs.place import Place
 from cli.check import report, rules
 from cli.check.seen import Seen, look
