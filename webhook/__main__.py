@@ -99,11 +99,11 @@ async def _serve_until(
         webhook.app(), access_log=None, keepalive_timeout=_KEEP_ALIVE_S, shutdown_timeout=webhook.settings.grace_s
     )
     await runner.setup()
+    at = webhook.settings.listen
+    await web.TCPSite(runner, at.host, at.port, ssl_context=live.context).start()
+    log.info("listening", extra={"host": at.host, "port": at.port})
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(loop()) for loop in loops]
-        at = webhook.settings.listen
-        await web.TCPSite(runner, at.host, at.port, ssl_context=live.context).start()
-        log.info("listening", extra={"host": at.host, "port": at.port})
         await stopping.wait()
         log.info("stopping", extra={"drain_s": _DRAIN_S, "grace_s": webhook.settings.grace_s})
         webhook.is_draining = True

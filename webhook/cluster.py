@@ -1,4 +1,4 @@
-"""What the webhook asks of the API server: whose a RayCluster is, what happens to heads, a patch, an Event.
+"""What the webhook asks of the API server: its version, whose a RayCluster is, what happens to heads.
 
 Foreign exceptions stop in ``certs.apiserver``. Owners are remembered for some seconds: a head Service and its head pod
 come one after the other, and each is asked about once or twice.
@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import aiohttp
 
-from certs.apiserver import MERGE_PATCH, ApiError, ApiServer, Request, UnreachableError
+from certs.apiserver import ApiError, ApiServer, Request, UnreachableError
 from webhook.heads import RayServiceOwner, metadata, rayservice_of
 
 HEADS = "ray.io/node-type=head"
@@ -82,7 +82,7 @@ def _event(line: bytes) -> dict[str, Any]:
 
 
 class Cluster:
-    """Whose a head is, and what is written back."""
+    """Whose a head is."""
 
     def __init__(
         self,
@@ -131,12 +131,3 @@ class Cluster:
         rayservice = await self._api.find(f"{path}/rayservices/{name}") or {}
         uid = (rayservice.get("metadata") or {}).get("uid", "")
         return RayServiceOwner(name, metadata(rayservice, "annotations"), uid)
-
-    async def patch_service(self, namespace: str, name: str, change: Mapping[str, Any]) -> None:
-        """Change a Service by a merge patch.
-
-        Raises:
-            ApiError: among others a conflict, where the patch names a version that is not the last one.
-            UnreachableError: no answer.
-        """
-        await self._api.patch(f"/api/v1/namespaces/{namespace}/services/{name}", change, MERGE_PATCH)

@@ -57,6 +57,7 @@ class Events:
         self._metrics = metrics
         self._clock = clock
         self._ledger = Ledger()
+        self._is_writing = False
         self._waiting: asyncio.Queue[tuple[About, Notice]] = asyncio.Queue(_MOST_WAITING)
 
     def tell(self, about: About, notice: Notice) -> None:
@@ -70,8 +71,15 @@ class Events:
         """Write what waits, until cancelled."""
         while True:
             about, notice = await self._waiting.get()
+            self._is_writing = True
             told = await self._write(about, notice)
             self._metrics.events.labels(told).inc()
+            self._is_writing = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Is everything written?"""
+        return self._waiting.empty() and not self._is_writing
 
     async def _write(self, about: About, notice: Notice) -> Told:
         name = f"{about.name}.{secrets.token_hex(8)}"

@@ -17,16 +17,15 @@ from typing import Any
 from webhook import services
 from webhook.heads import Manifest, raycluster_of
 from webhook.injection import has_sidecar
-from webhook.names import RAYSERVICE, REDIRECTED
+from webhook.names import REDIRECTED
 from webhook.notices import Notice, Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A head Service as it should be. ``rayservice`` is whom to tell, empty where that is not known."""
+    """A head Service as it should be, and what to tell."""
 
     service: dict[str, Any]
-    rayservice: str
     notice: Notice
 
     def merge_patch(self) -> dict[str, Any]:
@@ -45,20 +44,19 @@ def repair(service: Manifest, pods: Iterable[Manifest]) -> Repair | None:
     heads = [pod for pod in pods if raycluster is not None and raycluster_of(pod) == raycluster and _lives(pod)]
     if not heads:
         return None
-    has_sidecars = all(map(has_sidecar, heads))
-    name, rayservice = service["metadata"]["name"], _rayservice(heads)
-    if has_sidecars and services.redirectable(service) is services.Verdict.REDIRECTED:
-        if services.is_redirected(service):
-            return None
-        text = f"port dashboard of Service {name} leads to the sidecar again: its head pod has one"
-        return Repair(services.redirect(service), rayservice, Notice(Reason.REDIRECTED_SERVICE, text))
-    if not has_sidecars and services.is_redirected(service):
+    has_sidecars, name = all(map(has_sidecar, heads)), service["metadata"]["name"]
+    if has_sidecars == services.is_redirected(service):
+        return None
+    if not has_sidecars:
         text = (
             f"port dashboard of Service {name} leads to Ray: its head pod has no sidecar, so dynamic applications are "
             "not kept. Delete the head pod once the webhook is well, and the next one gets a sidecar"
         )
-        return Repair(services.restore(service), rayservice, Notice(Reason.RESTORED_SERVICE, text))
-    return None
+        return Repair(services.restore(service), Notice(Reason.RESTORED_SERVICE, text))
+    if services.redirectable(service) is not services.Verdict.REDIRECTED:
+        return None
+    text = f"port dashboard of Service {name} leads to the sidecar again: its head pod has one"
+    return Repair(services.redirect(service), Notice(Reason.REDIRECTED_SERVICE, text))
 
 
 def undo(service: Manifest) -> Repair | None:
@@ -66,14 +64,9 @@ def undo(service: Manifest) -> Repair | None:
     if not services.is_redirected(service):
         return None
     text = f"port dashboard of Service {service['metadata']['name']} leads to Ray: Holdfast is being uninstalled"
-    return Repair(services.restore(service), "", Notice(Reason.RESTORED_SERVICE, text))
+    return Repair(services.restore(service), Notice(Reason.RESTORED_SERVICE, text))
 
 
 def _lives(pod: Manifest) -> bool:
     ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
     return not ended and "deletionTimestamp" not in pod["metadata"]
-
-
-def _rayservice(heads: Iterable[Manifest]) -> str:
-    annotations = ((pod["metadata"].get("annotations") or {}).get(RAYSERVICE) for pod in heads)
-    return next((name for name in annotations if name), "")

@@ -36,8 +36,8 @@ class UnreadableTextError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """One node and its place: ``text[start:end]`` holds it, anchor and tag included."""
+class Placed:
+    """Where a node stands: ``text[start:end]`` holds it, anchor and tag included."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar(Node):
+class Scalar(Placed):
     """A word. ``tag`` is None where the text has none; ``is_plain`` where the word itself decides what it means."""
 
     word: str
@@ -54,14 +54,14 @@ class Scalar(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Alias(Node):
+class Alias(Placed):
     """``*name``, and what it stands for."""
 
     target: Node
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence(Node):
+class Sequence(Placed):
     """A list. ``inside`` is where its first item may begin; ``is_flow`` with ``[``."""
 
     inside: int
@@ -71,13 +71,16 @@ class Sequence(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping(Node):
+class Mapping(Placed):
     """A mapping, its pairs in their order."""
 
     inside: int
     is_flow: bool
     has_properties: bool
     pairs: tuple[tuple[Node, Node], ...]
+
+
+Node = Scalar | Alias | Sequence | Mapping
 
 
 def compose(text: str) -> Node | None:
@@ -169,15 +172,11 @@ class _Reader:
         self.nodes += 1
         if self.nodes > MAX_NODES:
             raise UnreadableTextError(f"with its aliases written out it has more than {MAX_NODES} nodes")
-        match node:
-            case Alias():
-                return self._again(node.target)
-            case Scalar():
-                return _meaning(node)
-            case Sequence():
-                value: Value = [self.read(item) for item in node.items]
-            case Mapping():
-                value = self._mapping(node)
+        if isinstance(node, Alias):
+            return self._again(node.target)
+        if isinstance(node, Scalar):
+            return _meaning(node)
+        value = [*map(self.read, node.items)] if isinstance(node, Sequence) else self._mapping(node)
         self._known[id(node)] = (value, self.nodes - before)
         return value
 

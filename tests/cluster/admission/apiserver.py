@@ -15,7 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,25 +47,36 @@ class ApiServer:
     url: str
     token: str
     folder: Path
+    warnings: list[str] = field(default_factory=list)
 
-    def call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
-        """One request; the answer's JSON, whatever its status (a refusal is a ``Status`` object)."""
+    def call(
+        self, method: str, path: str, body: Any = None, content_type: str = "application/json", user: str = ""
+    ) -> Any:
+        """One request, as a ``user`` if one is named; the answer's JSON, also where it is a refusal (a ``Status``).
+
+        What the answer warned about is kept in ``warnings``.
+        """
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}{path}", data, method=method)  # noqa: S310 - a loopback address
         request.add_header("Authorization", f"Bearer {self.token}")
         request.add_header("Content-Type", content_type)
+        if user:
+            request.add_header("Impersonate-User", user)
+            request.add_header("Impersonate-Group", "system:masters")
         # The server has signed its certificate itself, a minute ago, for a loopback address.
         context = ssl._create_unverified_context()  # noqa: S323
         try:
             with urllib.request.urlopen(request, context=context, timeout=60) as answer:  # noqa: S310
+                self.warnings[:] = answer.headers.get_all("Warning") or []
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            return json.loads(error.read() or b"{}")
+            said = error.read()
+            return json.loads(said) if said.startswith(b"{") else {"code": error.code, "message": said.decode()}
 
-    def apply(self, path: str, manifest: dict[str, Any], manager: str = "tests", query: str = "") -> Any:
+    def apply(self, path: str, manifest: dict[str, Any], manager: str = "tests", user: str = "") -> Any:
         """Server-side apply of one object."""
-        where = f"{path}/{manifest['metadata']['name']}?fieldManager={manager}&force=true{query}"
-        return self.call("PATCH", where, manifest, "application/apply-patch+yaml")
+        where = f"{path}/{manifest['metadata']['name']}?fieldManager={manager}&force=true"
+        return self.call("PATCH", where, manifest, "application/apply-patch+yaml", user)
 
     @property
     def kubeconfig(self) -> Path:
@@ -105,16 +116,16 @@ def api_server() -> Iterator[ApiServer]:
 
 
 @contextmanager
-def started(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def started(command: list[str], log: Path, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
     """A process that ends with the context."""
     with log.open("ab") as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, **how)
     try:
         yield process
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(40)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(10)

@@ -15,12 +15,14 @@ Manifest = dict[str, Any]
 
 
 class ApiServerDouble:
-    """Objects by path, such as ``/api/v1/namespaces/web/services/head``. ``faults`` are statuses to answer first."""
+    """Objects by path, such as ``/api/v1/namespaces/web/services/head``. ``faults`` are statuses to answer first,
+    ``refused`` those to answer at a path."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Manifest] = {}
         self.version = 100
         self.faults: list[int] = []
+        self.refused: dict[str, int] = {}
         self.calls: list[tuple[str, str]] = []
         self.gone_before = 0
         self._streams: list[tuple[str, asyncio.Queue[Manifest | None]]] = []
@@ -56,6 +58,8 @@ class ApiServerDouble:
         self.calls.append((request.method, request.path))
         if self.faults:
             return _status(self.faults.pop(0))
+        if request.path in self.refused:
+            return _status(self.refused[request.path])
         if request.method == "GET":
             return await self._read(request)
         body = await request.json()

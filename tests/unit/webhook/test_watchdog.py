@@ -214,3 +214,27 @@ async def test_a_look_up_that_fails_is_not_remembered(double, api):
 
 async def test_an_api_servers_version_is_read_with_its_plus(api):
     assert await Cluster(api, within_s=5, remember_s=10).version() == (1, 29)
+
+
+async def test_a_watchdog_that_may_not_write_says_so_and_goes_on(double, api):
+    """A role that was cut down: counted, tried again, and nothing else stops."""
+    double.put(HEAD, services.redirect(service()))
+
+    async with watching(api) as metrics:
+        await until(lambda: double.watches == 2)
+        double.refused = {HEAD: 403}
+        double.put(POD, pod())
+        await until(lambda: "holdfast_watch_failures_total 0.0" not in metrics.print().decode())
+        double.refused = {}
+        await until(lambda: not leads_to_sidecar(double))
+
+
+async def test_a_repair_whose_owner_is_not_known_is_made_all_the_same(double, api):
+    double.put(HEAD, services.redirect(service()))
+    double.put(POD, pod())
+    double.refused = {"/apis/ray.io/v1/namespaces/web/rayclusters/shop-abc": 500}
+
+    async with watching(api):
+        await until(lambda: not leads_to_sidecar(double))
+
+    assert events(double) == []

@@ -45,9 +45,11 @@ def test_what_is_added_is_there_and_what_was_there_stays(before, added, flow, in
         {"proxy_location": "x", "applications": before}, default_flow_style=flow, indent=indentation + 2
     )
 
-    after = ServeText.parse(ServeText.parse(text).adding(added))
+    read = ServeText.parse(text)  # not always what was written: to PyYAML 0E0 is a word, to goyaml a number
 
-    assert canonical([*before, *added]) == canonical(list(after.applications))
+    after = ServeText.parse(read.adding(added))
+
+    assert canonical([*read.applications, *added]) == canonical(list(after.applications))
     assert after.options == {"proxy_location": "x"}
 
 
@@ -83,6 +85,7 @@ def test_any_text_is_read_or_refused_in_words(text):
         ("---\n# c", "---\n# c\napplications:\n- <1>\n- <2>\n"),
         ("x: 1\n...\n", "x: 1\napplications:\n- <1>\n- <2>\n...\n"),
         ("null", '{"applications": [<1>, <2>]}'),
+        ("x: 1\n  \t", '{"x": 1, "applications": [<1>, <2>]}'),
         ("!!map\nx: 1\n", "!!map\nx: 1\napplications:\n- <1>\n- <2>\n"),
         ("\ufeffapplications:\n- name: \u00e9", "\ufeffapplications:\n- name: \u00e9\n- <1>\n- <2>"),
         ("applications:\t[]\n", "applications:\t[<1>, <2>]\n"),
