@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
-from certs.apiserver import ApiError, ApiServer, UnreachableError
+from certs.apiserver import ApiError, ApiServer, Login, UnreachableError
 from certs.authority import first
 from certs.bundle import CA_CERT, CERT, KEY, Bundle
 from certs.metrics import CertificateMetrics
@@ -22,14 +21,6 @@ from certs.store import ConflictError, Store
 from certs.tls import LiveContext
 
 EXIT_FAILED = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Login:
-    """Which cluster, as kubectl's options of the same names say it."""
-
-    context: str | None = None
-    kubeconfig: str | None = None
 
 
 def run(place: Place, login: Login) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import aiohttp
+import yaml
 from kubernetes_asyncio import client, config
 from kubernetes_asyncio.config.config_exception import ConfigException
 
@@ -27,8 +28,19 @@ _TIMEOUT_S = 15.0
 """How long a call may take. The API server itself gives up most calls much sooner; this is for a connection that has
 died without saying so."""
 
+# The library takes the file's shape on trust: one that is no mapping ends in a TypeError or a KeyError.
+_BAD_KUBECONFIG = (ConfigException, OSError, yaml.YAMLError, TypeError, ValueError, KeyError, AttributeError)
+
 _TEXT = 500
 """How much of an answer that is no JSON is quoted, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Which cluster, as kubectl's options of the same names say it."""
+
+    context: str | None = None
+    kubeconfig: str | None = None
 
 
 class UnreachableError(Exception):
@@ -81,12 +93,14 @@ class ApiServer:
         """
         settings = client.Configuration()
         try:
-            if "KUBERNETES_SERVICE_HOST" in os.environ and not (context or kubeconfig):
+            if "KUBERNETES_SERVICE_HOST" in os.environ and not (context or kubeconfig or os.environ.get("KUBECONFIG")):
                 config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
             else:
                 await config.load_kube_config(kubeconfig, context, settings, persist_config=False)
-        except (ConfigException, OSError) as error:
-            raise UnreachableError(f"{error}. Name a cluster with --kubeconfig or --context, as for kubectl") from error
+        except _BAD_KUBECONFIG as error:
+            said = " ".join(str(error).rstrip(".").split())
+            text = f"no usable kubeconfig: {said}. Name a cluster with --kubeconfig or --context, as for kubectl"
+            raise UnreachableError(text) from error
         async with client.ApiClient(settings) as through:
             through.user_agent = FIELD_MANAGER
             yield cls(through)

@@ -1,5 +1,4 @@
 import datetime as dt
-import shutil
 import subprocess
 
 import pytest
@@ -23,9 +22,6 @@ def openssl_verify(folder, trust_pem, cert_pem, *, name=NAMES[0], at=NOW):
     command = ["openssl", "verify", "-x509_strict", "-purpose", "sslserver", "-verify_hostname", name]
     command += ["-attime", str(int(at.timestamp())), "-CAfile", str(folder / "trust.pem"), str(folder / "cert.pem")]
     return subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-
-
-pytestmark = pytest.mark.skipif(not shutil.which("openssl"), reason="needs the openssl program")
 
 
 def test_openssl_accepts_what_was_made_for_the_names_of_the_service(tmp_path):
