@@ -114,7 +114,9 @@ class Cluster:
         if known and self._clock() - known[0] < self._remember_s:
             return known[1]
         try:
-            owner = await asyncio.wait_for(self._look_up(namespace, raycluster), self._within_s)
+            # Not wait_for: in Python 3.11 it may swallow a cancellation, and the watchdog would never end.
+            async with asyncio.timeout(self._within_s):
+                owner = await self._look_up(namespace, raycluster)
         except (ApiError, UnreachableError, TimeoutError) as error:
             raise LookupFailedError(str(error) or f"no answer within {self._within_s:g} s") from error
         if len(self._owners) >= _MOST_OWNERS:
