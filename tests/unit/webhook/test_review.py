@@ -62,7 +62,7 @@ def test_another_webhook_that_drops_restart_policy_does_not_hang_a_head():
     spec = jsonpatch.apply_patch(spoilt, operations)["spec"]
 
     assert decision.outcome == "repaired"
-    assert ([], ["ray-head", "holdfast-proxy"]) == (
+    assert (
         spec["initContainers"],
         [each["name"] for each in spec["containers"]],
-    )
+    ) == ([], ["ray-head", "holdfast-proxy"])
