@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -108,26 +107,24 @@ def is_native(pod: Manifest, api_server: tuple[int, int]) -> bool:
 
 def inject(pod: Manifest, owner: RayServiceOwner, form: SidecarForm, api_server: tuple[int, int]) -> dict[str, Any]:
     """The pod with its sidecar."""
-    new = copy.deepcopy(dict(pod))
-    spec = new["spec"]
-    sidecar = _container(pod, owner, form)
+    spec, sidecar = pod["spec"], _container(pod, owner, form)
     if is_native(pod, api_server):
-        spec["initContainers"] = [*_init_containers(pod), {**sidecar, "restartPolicy": "Always"}]
+        added = {"initContainers": [*_init_containers(pod), {**sidecar, "restartPolicy": "Always"}]}
     else:
-        spec["containers"] = [*pod["spec"]["containers"], sidecar]
-    spec["volumes"] = [*(spec.get("volumes") or ()), *_volumes()]
-    new["metadata"]["annotations"] = {**metadata(pod, "annotations"), names.RAYSERVICE: owner.name}
-    return new
+        added = {"containers": [*spec["containers"], sidecar]}
+    volumes = [*(spec.get("volumes") or ()), *_volumes()]
+    annotations = {**metadata(pod, "annotations"), names.RAYSERVICE: owner.name}
+    about = {**pod["metadata"], "annotations": annotations}
+    return {**pod, "metadata": about, "spec": {**spec, **added, "volumes": volumes}}
 
 
 def repair(pod: Manifest) -> dict[str, Any]:
     """The pod with its sidecar as a plain container (rule 5)."""
-    new = copy.deepcopy(dict(pod))
     ours = next(each for each in _init_containers(pod) if each["name"] == names.CONTAINER)
     plain = {key: value for key, value in ours.items() if key != "restartPolicy"}
-    new["spec"]["initContainers"] = [each for each in _init_containers(pod) if each["name"] != names.CONTAINER]
-    new["spec"]["containers"] = [*pod["spec"]["containers"], plain]
-    return new
+    others = [each for each in _init_containers(pod) if each["name"] != names.CONTAINER]
+    spec = {**pod["spec"], "initContainers": others, "containers": [*pod["spec"]["containers"], plain]}
+    return {**pod, "spec": spec}
 
 
 def _container(pod: Manifest, owner: RayServiceOwner, form: SidecarForm) -> dict[str, Any]:

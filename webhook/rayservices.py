@@ -23,7 +23,7 @@ from webhook.names import ADDED_BY, DYNAMIC_APPS, HELD_APPS
 from webhook.notices import Notice, Reason
 from webhook.review import Decision
 from webhook.writers import Ownership, Writer
-from webhook.yamlreading import UnreadableTextError
+from webhook.yamlnodes import UnreadableTextError
 from webhook.yamltext import Application, ServeText, print_json, route_prefix
 
 MAX_HELD_BYTES = 64 << 10

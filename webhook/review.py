@@ -10,9 +10,9 @@ import base64
 from dataclasses import dataclass
 from typing import Any
 
-import jsonpatch
 import msgspec
 
+from webhook.difference import difference
 from webhook.heads import Manifest
 from webhook.notices import Notice
 from webhook.writers import Writer
@@ -121,7 +121,7 @@ def patch(request: Request, decision: Decision) -> list[dict[str, Any]]:
     """The difference that a decision makes, as JSON Patch."""
     if decision.changed is None or decision.denial is not None:
         return []
-    return list(jsonpatch.make_patch(request.object, decision.changed))
+    return list(difference(request.object, decision.changed))
 
 
 def respond(request: Request, decision: Decision) -> dict[str, Any]:

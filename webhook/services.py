@@ -80,17 +80,17 @@ def redirect(service: Manifest) -> dict[str, Any]:
     if is_redirected(service):
         return dict(service)
     ports: list[Mapping[str, Any]] = []
+    kept: list[Mapping[str, Any]] = []
     for port in _ports(service):
         to = _SIDECAR_PORTS.get(_name(port))
-        if to is None:
-            ports.append(port)
-        elif _is_headless(service):
-            ports += [{**port, "port": to, "targetPort": to}, {**port, "name": f"{_name(port)}-ray"}]
+        if to is not None and _is_headless(service):
+            kept.append({**port, "name": f"{_name(port)}-ray"})
+            ports.append({**port, "port": to, "targetPort": to})
         else:
-            ports.append({**port, "targetPort": to})
+            ports.append(port if to is None else {**port, "targetPort": to})
     was = {_name(port): _where(port) for port in _ports(service) if _name(port) in _SIDECAR_PORTS}
     annotations = {**metadata(service, "annotations"), names.REDIRECTED: json.dumps(was, sort_keys=True)}
-    return _with(service, ports, annotations)
+    return _with(service, [*ports, *kept], annotations)
 
 
 def restore(service: Manifest) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 1. A writer is known by its user name and its field manager: two tools of one user are two writers.
 2. Dynamic is what a glob of ``holdfast.dev/dynamic-apps`` names, and what was first added by a writer that
    ``holdfast.dev/dynamic-writers`` lists. Who added it is recorded, in an annotation that nobody needs to touch.
-3. A dynamic application is its writer's to drop. One that nobody is recorded for (it was there before Holdfast) is any
-   listed writer's.
+3. A dynamic application is its writer's to drop; one that nobody is recorded for (it was there before Holdfast) is any
+   listed writer's; and once neither a glob nor the list has it any more, it is anybody's.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Ownership:
         return bool(self.globs or self.listed or self.added_by)
 
     def is_dynamic(self, name: str) -> bool:
-        """Is an application dynamic?"""
-        return name in self.added_by or any(fnmatchcase(name, glob) for glob in self.globs)
+        """Is an application dynamic? Only while the owner of the RayService says so: a record alone makes none."""
+        return self.added_by.get(name) in self.listed or any(fnmatchcase(name, glob) for glob in self.globs)
 
     def may_drop(self, writer: Writer, name: str) -> bool:
         """Is an application this writer's to drop? One that is not dynamic is anybody's."""

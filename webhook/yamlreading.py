@@ -1,7 +1,6 @@
-"""YAML as KubeRay reads it, with the place of every node in the text. Pure.
+"""YAML as KubeRay reads it. Pure.
 
-KubeRay turns ``serveConfigV2`` into JSON with goyaml v2 (``sigs.k8s.io/yaml``; KubeRay 1.0-1.7). Its grammar is that of
-libyaml, which reads here, too; what plain words mean is its own, and stands in ``_plain``:
+KubeRay turns ``serveConfigV2`` into JSON with goyaml v2 (``sigs.k8s.io/yaml``; KubeRay 1.0-1.7):
 
 1. ``yes``, ``no``, ``on``, ``off``, ``y`` and ``n`` are booleans; ``010`` is eight; a date is a string.
 2. Of a key that stands twice the last one counts, silently. A merge key counts where it stands: what it brings
@@ -15,142 +14,18 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
+from webhook.yamlnodes import Alias, Mapping, Node, Scalar, Sequence, UnreadableTextError, compose
 
-MAX_DEPTH = 128
-"""How deep a text may nest: as deep as a Serve config may (``serveconfig.document``)."""
+__all__ = ["Alias", "Mapping", "Node", "Scalar", "Sequence", "UnreadableTextError", "Value", "compose", "value_of"]
 
 MAX_NODES = 1_000_000
 """How many nodes a text may have once its aliases are written out. 1.5 MiB, the most that etcd stores, has half as
 many; ten lines of aliases of aliases would have billions."""
 
 Value = Any
-
-
-class UnreadableTextError(ValueError):
-    """KubeRay cannot read this text, or nobody should. The message says why, and quotes no value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """Where a node stands: ``text[start:end]`` holds it, anchor and tag included."""
-
-    start: int
-    end: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar(Placed):
-    """A word. ``tag`` is None where the text has none; ``is_plain`` where the word itself decides what it means."""
-
-    word: str
-    tag: str | None
-    is_plain: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Alias(Placed):
-    """``*name``, and what it stands for."""
-
-    target: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence(Placed):
-    """A list. ``inside`` is where its first item may begin; ``is_flow`` with ``[``."""
-
-    inside: int
-    is_flow: bool
-    has_properties: bool
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Mapping(Placed):
-    """A mapping, its pairs in their order."""
-
-    inside: int
-    is_flow: bool
-    has_properties: bool
-    pairs: tuple[tuple[Node, Node], ...]
-
-
-Node = Scalar | Alias | Sequence | Mapping
-
-
-def compose(text: str) -> Node | None:
-    """The first document of a text, or None if there is none.
-
-    Raises:
-        UnreadableTextError: it is no YAML, or nests too deep, or an alias stands for nothing or for itself.
-    """
-    try:
-        return _Composer(text).document()
-    except yaml.YAMLError as error:
-        raise UnreadableTextError(_fault(error)) from None
-    except UnicodeEncodeError:
-        raise UnreadableTextError("half of a surrogate pair stands in it") from None
-
-
-class _Composer:
-    def __init__(self, text: str) -> None:
-        # libyaml does not count a byte order mark; Python does.
-        self._shift = 1 if text.startswith("\ufeff") else 0
-        self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.CSafeLoader)
-        self._anchors: dict[str, Node | None] = {}
-
-    def document(self) -> Node | None:
-        next(self._events)  # the stream's start
-        start = next(self._events)
-        if isinstance(start, yaml.StreamEndEvent):
-            return None
-        if getattr(start, "version", None) not in (None, (1, 1)):
-            raise UnreadableTextError("its %YAML line asks for another version than 1.1")
-        return self._node(next(self._events), 0)
-
-    def _node(self, event: Any, depth: int) -> Node:  # noqa: ANN401 - a parser's event, of whichever class
-        if depth > MAX_DEPTH:
-            raise UnreadableTextError(f"it nests deeper than {MAX_DEPTH} levels")
-        if isinstance(event, yaml.AliasEvent):
-            return Alias(*self._place(event), self._target(event.anchor))
-        if event.anchor:
-            self._anchors[event.anchor] = None  # open: an alias of it in here would stand for itself
-        node = self._new_node(event, depth)
-        if event.anchor:
-            self._anchors[event.anchor] = node
-        return node
-
-    def _new_node(self, event: Any, depth: int) -> Node:  # noqa: ANN401 - as above
-        start, inside, column = self._place(event)
-        if isinstance(event, yaml.ScalarEvent):
-            return Scalar(start, inside, column, event.value, event.tag, event.implicit[0])
-        form = (inside, bool(event.flow_style), bool(event.anchor or event.tag))
-        if isinstance(event, yaml.SequenceStartEvent):
-            items, end = self._until(yaml.SequenceEndEvent, depth)
-            return Sequence(start, end, column, *form, tuple(items))
-        nodes, end = self._until(yaml.MappingEndEvent, depth)
-        return Mapping(start, end, column, *form, tuple(zip(nodes[::2], nodes[1::2], strict=True)))
-
-    def _until(self, last: type, depth: int) -> tuple[list[Node], int]:
-        nodes: list[Node] = []
-        while not isinstance(event := next(self._events), last):
-            nodes.append(self._node(event, depth + 1))
-        return nodes, self._place(event)[1]
-
-    def _target(self, anchor: str | None) -> Node:
-        target = self._anchors.get(anchor or "")
-        if target is None:
-            raise UnreadableTextError("an alias in it stands for nothing, or for itself")
-        return target
-
-    def _place(self, event: Any) -> tuple[int, int, int]:  # noqa: ANN401 - as above
-        start, end = event.start_mark, event.end_mark
-        return start.index + self._shift, end.index + self._shift, start.column
 
 
 def value_of(node: Node | None) -> Value:
@@ -292,9 +167,3 @@ def _key(value: Value) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     raise UnreadableTextError("a key in it is neither text nor a number")
-
-
-def _fault(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    place = f"line {mark.line + 1}: " if mark else ""
-    return f"{place}{getattr(error, 'problem', None) or 'it is no YAML'}"

@@ -15,8 +15,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from webhook import yamlreading
-from webhook.yamlreading import Mapping, Node, Scalar, UnreadableTextError, Value, value_of
+from webhook import yamlnodes
+from webhook.yamlnodes import Mapping, Node, Scalar, UnreadableTextError
+from webhook.yamlreading import Value, value_of
 
 Application = dict[str, Value]
 
@@ -42,7 +43,7 @@ class ServeText:
         Raises:
             UnreadableTextError: KubeRay could not read it, or it is no mapping with a list of mappings.
         """
-        root = yamlreading.compose(text)
+        root = yamlnodes.compose(text)
         value = {} if (read := value_of(root)) is None else read
         if not isinstance(value, dict):
             raise UnreadableTextError("it is not a mapping")
@@ -113,7 +114,7 @@ def _text(value: Value) -> str:
 
 def _into_the_list_at_its_end(text: ServeText, added: Sequence[Application]) -> str | None:
     node = _applications(text.root)
-    if not isinstance(node, yamlreading.Sequence):
+    if not isinstance(node, yamlnodes.Sequence):
         return None
     if not node.is_flow:
         return _lines_after(text.text, node, [f"{_indentation(text.text, node)}- {print_json(each)}" for each in added])
@@ -128,7 +129,7 @@ def _into_the_list_at_its_end(text: ServeText, added: Sequence[Application]) -> 
 def _into_the_list_at_its_start(text: ServeText, added: Sequence[Application]) -> str | None:
     """Where the end is no place to add: a block scalar that ends with the text, without a newline."""
     node = _applications(text.root)
-    if not isinstance(node, yamlreading.Sequence) or node.is_flow or node.has_properties:
+    if not isinstance(node, yamlnodes.Sequence) or node.is_flow or node.has_properties:
         return None
     indentation = _indentation(text.text, node)
     lines = [f"{indentation}- {print_json(each)}{_line_end(text.text)}" for each in added]
@@ -139,7 +140,7 @@ def _into_the_list_at_its_start(text: ServeText, added: Sequence[Application]) -
 def _instead_of_the_value(text: ServeText, added: Sequence[Application]) -> str | None:
     """Where there is no list to add to: ``applications:`` with nothing, a null, or an alias."""
     node = _applications(text.root)
-    if node is None or isinstance(node, yamlreading.Sequence):
+    if node is None or isinstance(node, yamlnodes.Sequence):
         return None
     everything = print_json([*text.applications, *added])
     return _spliced(text.text, node.start, node.end, everything if node.start < node.end else f" {everything}")
@@ -171,7 +172,7 @@ def _applications(root: Node | None) -> Node | None:
     return found[-1] if found else None
 
 
-def _indentation(text: str, node: yamlreading.Sequence) -> str:
+def _indentation(text: str, node: yamlnodes.Sequence) -> str:
     """What stands before the dashes of a list."""
     found = _DASH.fullmatch(_line_before(text, node.items[0].start))
     return found[1] if found else " " * (0 if node.has_properties else node.column)
@@ -190,7 +191,7 @@ def _lines_after(text: str, node: Node, lines: Sequence[str]) -> str:
 
 def _content_end(node: Node) -> int:
     """Where the last word of a node ends. (A block's own end is where the next thing begins.)"""
-    if isinstance(node, yamlreading.Sequence) and not node.is_flow and node.items:
+    if isinstance(node, yamlnodes.Sequence) and not node.is_flow and node.items:
         return _content_end(node.items[-1])
     if isinstance(node, Mapping) and not node.is_flow and node.pairs:
         return _content_end(node.pairs[-1][1])

@@ -5,17 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from webhook.yamlreading import (
-    MAX_DEPTH,
-    Alias,
-    Mapping,
-    Node,
-    Scalar,
-    Sequence,
-    UnreadableTextError,
-    compose,
-    value_of,
-)
+from webhook.yamlnodes import MAX_DEPTH
+from webhook.yamlreading import Alias, Mapping, Node, Scalar, Sequence, UnreadableTextError, compose, value_of
 
 READINGS = json.loads((Path(__file__).parents[2] / "golden/yaml/readings.json").read_text())
 

@@ -7,7 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.yamlreading import UnreadableTextError, compose, value_of
+from webhook.yamlnodes import UnreadableTextError, compose
+from webhook.yamlreading import value_of
 from webhook.yamltext import ServeText, canonical, print_json
 
 M1 = {"name": "m-1", "route_prefix": "/m-1", "import_path": "models:build", "args": {"temperature": 1.0, "on": "yes"}}
