@@ -11,7 +11,7 @@ UV := $(BIN)/uv
 export UV_SYSTEM_CERTS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint types unit differential contract docs lock clean
+.PHONY: help install test lint types unit differential differential-peers contract docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ unit: install ## unit tests, and the coverage of the pure core held at 100 %
 
 differential: install ## the same bytes direct and through the proxy: both answers and what Ray saw are compared
 	$(BIN)/pytest tests/differential
+
+differential-peers: install ## how many of those cases our relay, a TCP forwarder and a naive aiohttp proxy hold
+	$(BIN)/python -m tests.differential $(if $(VERBOSE),-v)
 
 contract: install ## the REST API against its own OpenAPI document
 	$(BIN)/pytest tests/contract

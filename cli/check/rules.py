@@ -28,15 +28,18 @@ _LOGS = "kubectl -n {namespace} logs deploy/{service}"
 
 def findings(seen: Seen, now: datetime, *, pre: bool, namespace: str | None) -> list[Finding]:
     """Every finding. ``pre``: before the installation. ``namespace``: only the RayServices there."""
-    found = [finding for rule in (BEFORE if pre else INSTALLED) for finding in _apply(rule, seen, now)]
-    return found if pre else [*found, *_apply(lambda seen, _: heads.check(seen, namespace), seen, now)]
+
+    def rayservices(seen: Seen, _: datetime) -> Iterable[Finding]:
+        return heads.check(seen, namespace)
+
+    rules = BEFORE if pre else {**INSTALLED, "rayservice": rayservices}
+    return [finding for name, rule in rules.items() for finding in _apply(name, rule, seen, now)]
 
 
-def _apply(rule: Rule, seen: Seen, now: datetime) -> Iterator[Finding]:
+def _apply(name: str, rule: Rule, seen: Seen, now: datetime) -> Iterator[Finding]:
     try:
         yield from rule(seen, now)
     except NotSeenError as refused:
-        name = getattr(rule, "__name__", "rayservices").strip("_").replace("_", "-").replace("<lambda>", "rayservices")
         yield warning(name, f"not checked: {refused}", "ask somebody who may look, or for the right to")
 
 
@@ -201,10 +204,17 @@ def opted_in(seen: Seen, _: datetime) -> Iterator[Finding]:
         yield warning(name, "no namespace takes part", "kubectl label namespace NAME holdfast.dev/inject=enabled")
 
 
-BEFORE: tuple[Rule, ...] = (kubernetes, definitions, operator, rights, leftovers)
-INSTALLED: tuple[Rule, ...] = (
-    *(kubernetes, definitions, operator, configuration, replicas, answers, trust, certificate, opted_in),
-)
+_CLUSTER: dict[str, Rule] = {"kubernetes": kubernetes, "rayservice-definition": definitions, "kuberay": operator}
+BEFORE: dict[str, Rule] = {**_CLUSTER, "rights": rights, "leftovers": leftovers}
+INSTALLED: dict[str, Rule] = {
+    **_CLUSTER,
+    "webhook-configuration": configuration,
+    "webhook": replicas,
+    "reachable": answers,
+    "ca-bundle": trust,
+    "certificate": certificate,
+    "namespaces": opted_in,
+}
 
 
 def _from_secret(seen: Seen, key: str) -> bytes:

@@ -31,13 +31,22 @@ def rewritten(text: str, wanted: dict[str, Any]) -> tuple[str, bool]:
     """The text saying ``wanted``; and whether it is the text it was, but for the change."""
     try:
         edited = _apply(text, list(_edits(text, compose(text), wanted)))
-        if value_of(compose(edited)) == wanted:
+        if _says(edited, wanted):
             return edited, True
     except (_CannotEditError, UnreadableTextError):
-        pass  # printed anew below, which always says what is wanted
-    if text.lstrip().startswith("{"):
-        return json.dumps(wanted, indent=2) + "\n", False
-    return yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True), False
+        pass  # printed anew below
+    # PyYAML leaves words bare that are no words to KubeRay and kubectl (`y`, `1e3`). JSON is YAML, too, and quotes all.
+    anew = yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
+    if not text.lstrip().startswith("{") and _says(anew, wanted):
+        return anew, False
+    return json.dumps(wanted, indent=2) + "\n", False
+
+
+def _says(text: str, wanted: dict[str, Any]) -> bool:
+    try:
+        return bool(value_of(compose(text)) == wanted)
+    except UnreadableTextError:
+        return False
 
 
 def _apply(text: str, edits: list[Edit]) -> str:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from certs import authority
 from certs.bundle import Pair
-from certs.renewal import Due, Reason, Terms, due, renew_at
+from certs.renewal import Due, Reason, Terms, due, names_of, renew_at
 
 TERMS = Terms()
 NAMES = ("holdfast-webhook.holdfast.svc", "holdfast-webhook.holdfast.svc.cluster.local")
@@ -114,6 +114,10 @@ def test_looked_after_every_few_days_no_client_ever_sees_a_certificate_it_cannot
 def _may_wait(needed):
     """After a new authority the certificate may be due as well, for a reason of its own."""
     return [Due(reason, authority=False, serving=True) for reason in Reason] if needed and needed.authority else []
+
+
+def test_a_certificate_of_the_authority_itself_is_for_no_name():
+    assert names_of(FIRST.authority.certificate()) == set()
 
 
 def test_renewal_begins_after_two_thirds_whatever_the_allowance_for_clocks():

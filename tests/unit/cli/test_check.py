@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from certs import authority
+from certs.renewal import Terms
 from cli.check import report, rules
 from cli.check.findings import Level
 from cli.check.seen import INSTALLED_KINDS, NotSeenError, look
@@ -152,8 +154,23 @@ def test_what_is_wrong_is_found_and_beside_it_stands_what_to_do(changes, check, 
         {"policyTypes": ["Egress"]},
         {"podSelector": {"matchLabels": {"app": "other"}}},
         {"podSelector": {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["shop"]}]}},
+        {"podSelector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["other"]}]}},
+        {"podSelector": {"matchExpressions": [{"key": "other", "operator": "Exists"}]}},
+        {"podSelector": {"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}},
     ],
-    ids=["all", "its port", "a range", "its port by name", "from somewhere", "egress", "others", "all but it"],
+    ids=[
+        "all",
+        "its port",
+        "a range",
+        "its port by name",
+        "from somewhere",
+        "egress",
+        "others",
+        "all but it",
+        "in others",
+        "those with another label",
+        "those without its label",
+    ],
 )
 def test_a_network_policy_that_lets_kuberay_in_or_is_about_others_is_no_fault(spec):
     assert wrong(judged(seen(policies=[policy(**spec)]))) == set()
@@ -179,6 +196,24 @@ def test_what_may_not_be_looked_at_is_said_and_not_guessed(answer):
     found = judged(seen(**{answer: NotSeenError("forbidden for you")}))
 
     assert any("not checked: forbidden for you" in each.text and each.level is Level.WARNING for each in found)
+
+
+def test_rights_that_cannot_be_asked_about_are_said_to_be_unknown():
+    unknown = dict.fromkeys(INSTALLED_KINDS, NotSeenError("no reviews"))
+
+    assert wrong(judged(seen(rights=unknown, configuration=None, deployment=None), pre=True)) == {
+        ("rights", Level.WARNING)
+    }
+
+
+def test_where_it_is_installed_already_it_can_be_installed_again():
+    assert wrong(judged(seen(), pre=True)) == set()
+
+
+def test_a_certificate_for_another_service_is_found():
+    other = authority.first(("other.svc",), Terms(), NOW)
+
+    assert ("certificate", Level.FAILED) in wrong(judged(seen(secret={"data": other.to_secret()})))
 
 
 @pytest.mark.parametrize("kind", INSTALLED_KINDS, ids=str)
