@@ -109,8 +109,9 @@ def _as_by_default(service: Manifest) -> dict[str, dict[str, Any]]:
     """Where the annotation is lost: the ports that a headless Service still shows, else Ray's own numbers."""
     shown = {_name(port).removesuffix("-ray"): _where(port) for port in _ports(service) if _name(port).endswith("-ray")}
     ray = {"dashboard": 8265, "dashboard-agent": 52365}
-    present = {_name(port): port for port in _ports(service) if _name(port) in ray}
-    return {name: shown.get(name, {"port": port["port"], "targetPort": ray[name]}) for name, port in present.items()}
+    present = {_name(port): port["port"] for port in _ports(service) if _name(port) in ray}
+    numbers = {name: ray[name] if port == _SIDECAR_PORTS[name] else port for name, port in present.items()}
+    return {name: shown.get(name, {"port": port, "targetPort": ray[name]}) for name, port in numbers.items()}
 
 
 def _where(port: Mapping[str, Any]) -> dict[str, Any]:

@@ -138,7 +138,7 @@ class Recorder:
             "name": "recorder.holdfast.dev",
             "clientConfig": {"url": f"https://127.0.0.1:{self._server.server_address[1]}/", "caBundle": self._trust},
             "rules": [rule],
-            "sideEffects": "None",
+            "sideEffects": "NoneOnDryRun",
             "admissionReviewVersions": ["v1"],
         }
         configuration = {

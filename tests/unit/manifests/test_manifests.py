@@ -58,7 +58,7 @@ def test_a_webhook_fails_open_quickly_and_without_side_effects(webhook):
     assert said == {
         "failurePolicy": "Ignore",
         "timeoutSeconds": 3,
-        "sideEffects": "None",
+        "sideEffects": "NoneOnDryRun",
         "matchPolicy": "Equivalent",
         "reinvocationPolicy": "IfNeeded",
     }

@@ -63,6 +63,18 @@ def test_redirecting_or_restoring_twice_changes_nothing(made):
     assert made == services.restore(made)
 
 
+def test_without_the_annotation_and_the_second_port_a_headless_service_leads_to_rays_own_port():
+    made = with_ports(("dashboard", 28265), ("serve", 8000))
+
+    ports = services.restore(made)["spec"]["ports"]
+
+    assert [(port["name"], port["port"], port["targetPort"]) for port in ports] == [
+        ("dashboard", 8265, 8265),
+        ("serve", 8000, 8000),
+    ]
+    assert not services.is_redirected(services.restore(made))
+
+
 @pytest.mark.parametrize("name", ["headless", "clusterIP", "kuberay-1.0", "headless-agent"])
 def test_a_lost_annotation_is_no_loss(name):
     """Somebody's tool has stripped what is not its own."""
