@@ -11,7 +11,7 @@ UV := $(BIN)/uv
 export UV_SYSTEM_CERTS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint types unit differential differential-peers contract docs lock clean
+.PHONY: help install test lint types unit process differential differential-peers contract docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ $(VENV)/.installed: requirements/dev.txt pyproject.toml | $(UV)
 
 install: $(VENV)/.installed ## make .venv with the holdfast command and every tool
 
-test: install lint types unit differential contract ray-fake ## everything that needs neither Ray nor a cluster
+test: install lint types unit process differential contract ray-fake ## everything that needs neither Ray nor a cluster
 
 lint: install
 	$(BIN)/ruff check
@@ -43,6 +43,9 @@ unit: install ## unit tests, and the coverage of the pure core held at 100 %
 	$(BIN)/pytest tests/unit --cov --cov-report=
 	$(BIN)/coverage report --include='$(PURE)' --omit='$(SHELLS)' --fail-under=100
 	$(BIN)/coverage report --fail-under=80
+
+process: install ## each part as a process of its own: it starts, drains, and says why it cannot start
+	$(BIN)/pytest tests/process
 
 differential: install ## the same bytes direct and through the proxy: both answers and what Ray saw are compared
 	$(BIN)/pytest tests/differential

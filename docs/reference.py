@@ -8,44 +8,73 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
-from proxy.metrics import Metrics
-from proxy.settings import PREFIX, Settings
+import proxy.metrics
+import proxy.settings
+import webhook.metrics
+import webhook.settings
 
 HERE = Path(__file__).parent
 
 
 def settings_page() -> str:
     """Every setting: its variable, its default as one would write it, and what the code says of it."""
+    parts = (
+        (
+            "The sidecar",
+            "The first six are also options of `holdfast proxy`.",
+            proxy.settings.PREFIX,
+            proxy.settings.Settings,
+        ),
+        ("The webhook", "", webhook.settings.PREFIX, webhook.settings.Settings),
+    )
     rows = [
-        f"### `{PREFIX}{field.name.upper()}`\n\nDefault: `{_as_variable(field.default)}`\n\n{_said_of(field.name)}\n"
-        for field in fields(Settings)
+        row for title, text, prefix, settings in parts for row in (f"## {title}\n\n{text}\n", *_rows(prefix, settings))
     ]
     intro = (
-        "# Settings of the sidecar\n\nEach is an environment variable; the first six are also options of `holdfast "
-        "proxy`. Times are in seconds, sizes in bytes.\n\nWritten by `make docs` from `proxy/settings.py`.\n"
+        "# Settings\n\nEach is an environment variable. Times are in seconds, sizes in bytes.\n\n"
+        "Written by `make docs` from `proxy/settings.py` and `webhook/settings.py`.\n"
     )
     return "\n".join((intro, *rows))
 
 
+def _rows(prefix: str, settings: type[Any]) -> Iterator[str]:
+    for field in fields(settings):
+        variable = prefix + field.name.upper()
+        yield f"### `{variable}`\n\nDefault: `{_as_variable(field.default)}`\n\n{_said_of(settings, field.name)}\n"
+
+
 def metrics_page() -> str:
-    """Every metric with its help text and labels."""
-    lines = Metrics("VERSION").print().decode().splitlines()
+    """Every metric with its help text."""
+    parts = {
+        "The sidecar, at `/-/metrics` of its port": proxy.metrics.Metrics("VERSION").print(),
+        "The webhook, at `/metrics`": webhook.metrics.Metrics("VERSION").print(),
+    }
+    rows = [line for title, page in parts.items() for line in (f"## {title}\n", *_metrics(page), "")]
+    intro = (
+        "# Metrics\n\nIn Prometheus' text format, beside the usual `process_*`. No label holds a name of an application "
+        "or of an object.\n\nWritten by `make docs` from `proxy/metrics.py` and `webhook/metrics.py`.\n"
+    )
+    return "\n".join((intro, *rows))
+
+
+def _metrics(page: bytes) -> Iterator[str]:
+    lines = page.decode().splitlines()
     helps = dict(line.removeprefix("# HELP ").split(" ", 1) for line in lines if line.startswith("# HELP "))
     kinds = dict(line.removeprefix("# TYPE ").split(" ", 1) for line in lines if line.startswith("# TYPE "))
-    rows = [f"| `{name}` | {kinds[name]} | {text} |" for name, text in helps.items() if name.startswith("holdfast_")]
-    intro = (
-        "# Metrics of the sidecar\n\nAt `/-/metrics`, in Prometheus' text format, beside the usual `process_*`. No "
-        "label holds a name of an application.\n\nWritten by `make docs` from `proxy/metrics.py`.\n"
+    yield from ("| name | type | what it counts |", "|---|---|---|")
+    yield from (
+        f"| `{name}` | {kinds[name]} | {text} |" for name, text in helps.items() if name.startswith("holdfast_")
     )
-    return "\n".join((intro, "| name | type | what it counts |", "|---|---|---|", *rows, ""))
 
 
-def _said_of(name: str) -> str:
+def _said_of(settings: type[Any], name: str) -> str:
     """The text below the field in the class."""
-    body = ast.parse(textwrap.dedent(inspect.getsource(Settings))).body[0]
+    body = ast.parse(textwrap.dedent(inspect.getsource(settings))).body[0]
     assert isinstance(body, ast.ClassDef)  # noqa: S101 - for the type checker
     for field, text in zip(body.body, body.body[1:], strict=False):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and field.target.id == name:
