@@ -56,8 +56,8 @@ def metrics_page() -> str:
     }
     rows = [line for title, page in parts.items() for line in (f"## {title}\n", *_metrics(page), "")]
     intro = (
-        "# Metrics\n\nIn Prometheus' text format, beside the usual `process_*`. No label holds a name of an application "
-        "or of an object.\n\nWritten by `make docs` from `proxy/metrics.py` and `webhook/metrics.py`.\n"
+        "# Metrics\n\nIn Prometheus' text format, beside the usual `process_*`. No label holds a name of an "
+        "application or of an object.\n\nWritten by `make docs` from `proxy/metrics.py` and `webhook/metrics.py`.\n"
     )
     return "\n".join((intro, *rows))
 
