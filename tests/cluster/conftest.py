@@ -1,7 +1,6 @@
 """What every story is given: a RayService in a fresh namespace, the operator, and a record to write to."""
 
 import contextlib
-import re
 import secrets
 from collections.abc import AsyncIterator, Iterator
 
@@ -24,6 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "core: told in CI, with the oldest and the newest pair")
     config.addinivalue_line("markers", "told_with(*kuberay): the KubeRay releases that the story makes sense with")
 
 
@@ -74,7 +74,8 @@ async def service(api: Api, pair: Pair, holdfast: bool) -> AsyncIterator[RayServ
 @pytest.fixture
 def record(request: pytest.FixtureRequest, pair: Pair, holdfast: bool) -> Iterator[Record]:  # noqa: FBT001 - see above
     """Kept also when the story's assertion fails: what was seen was seen."""
-    story = re.sub(r"^test_", "", request.node.name)
-    record = Record(story, str(pair.kuberay), str(pair.ray), holdfast)
+    letter = request.path.stem.removeprefix("test_").split("_")[0]
+    story = f"{letter}. {request.node.name.removeprefix('test_').replace('_', ' ')}"
+    record = Record(story, request.module.__doc__.splitlines()[0][3:], str(pair.kuberay), str(pair.ray), holdfast)
     yield record
     record.keep()

@@ -46,9 +46,14 @@ def look(answer: Mapping[str, Any]) -> Look:
     return {name: Seen.from_json(app) for name, app in answer["applications"].items()}
 
 
+def running(seen: Look) -> set[str]:
+    """The names of the applications that run."""
+    return {name for name, app in seen.items() if app.runs}
+
+
 def fates(before: Look, after: Look) -> dict[str, Fate]:
     """One fate for every application that either look has seen; one that never ran is not counted as lost."""
-    names = {name for name, seen in before.items() if seen.runs} | after.keys()
+    names = running(before) | after.keys()
     return {name: _fate(before.get(name), after.get(name)) for name in sorted(names)}
 
 

@@ -13,6 +13,8 @@ from tests.cluster.manifests import Manifest
 
 _RAY_PORT = 8265
 _HOLDFAST_PORT = 28265
+# Process 1 of a pod takes no SIGKILL from inside; but `ray start --block` ends when its GCS does.
+_END_GCS = 'for p in /proc/[0-9]*; do [ "$(cat $p/comm)" = gcs_server ] && kill -9 "${p#/proc/}"; done'
 
 
 class Head:
@@ -42,12 +44,24 @@ class Head:
         script = ("python3", "/apps/run_imperatively.py", name)
         await kubectl("exec", self.pod, f"--namespace={self._namespace}", "--container=ray-head", "--", *script)
 
+    async def die(self, how: str) -> None:
+        """The pod is "deleted", or Ray "killed" in its container, as the kernel does for want of memory."""
+        namespace = f"--namespace={self._namespace}"
+        if how == "deleted":
+            await kubectl("delete", "pod", self.pod, namespace, "--wait=false")
+        else:
+            await kubectl("exec", self.pod, namespace, "--container=ray-head", "--", "sh", "-c", _END_GCS)
+
     async def runs(self, *names: str, patience_s: float = 60) -> Look:
         """Wait until these applications run.
 
         Raises: TimeoutError saying what was last seen.
         """
         return await self._wait(lambda seen: all(name in seen and seen[name].runs for name in names), names, patience_s)
+
+    async def shows(self, name: str, *, patience_s: float = 60) -> Look:
+        """Wait until Ray has been told of an application, whatever its state. Raises: TimeoutError."""
+        return await self._wait(lambda seen: name in seen, (name,), patience_s)
 
     async def failed(self, name: str, *, patience_s: float = 60) -> Look:
         """Wait until an application is DEPLOY_FAILED. Raises: TimeoutError saying what was last seen."""
@@ -64,7 +78,7 @@ class Head:
                 seen = {}  # Ray is starting
             if holds(seen):
                 return seen
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.2)
         states = {name: app.status for name, app in seen.items()}
         raise TimeoutError(f"{', '.join(names)} on {self.pod}: {states} after {patience_s:.0f} s")
 

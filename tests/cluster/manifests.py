@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.cluster.image_names import image
+
 NAME = "shop"
-RAY_IMAGE = "rayproject/ray:{}"
-REDIS_IMAGE = "redis:7"
 _CODE = Path(__file__).parent / "apps"
 _CODE_IN_POD = "/apps"
 
@@ -56,7 +56,7 @@ def _head(ray: str, wishes: Wishes) -> Manifest:
     environment = {"PYTHONPATH": _CODE_IN_POD, "RAY_USAGE_STATS_ENABLED": "0", "CLUSTER_NOTE": wishes.cluster_note}
     if wishes.survives_gcs:
         environment["RAY_REDIS_ADDRESS"] = "redis:6379"
-    container = _container("ray-head", RAY_IMAGE.format(ray), environment)
+    container = _container("ray-head", image("rayproject/ray", ray), environment)
     container["ports"] = [
         {"name": name, "containerPort": port}
         for name, port in (("gcs-server", 6379), ("dashboard", 8265), ("client", 10001), ("serve", 8000))
@@ -72,7 +72,7 @@ def code() -> Manifest:
 
 def customer(ray: str, url: str, applications: Iterable[str]) -> Manifest:
     """A pod that asks every application all the time, by the name of the Service, as another team's program would."""
-    container = _container("customer", RAY_IMAGE.format(ray), {})
+    container = _container("customer", image("rayproject/ray", ray), {})
     container["command"] = ["python3", f"{_CODE_IN_POD}/customer.py", url, *applications]
     pod = _with_code({"containers": [container], "terminationGracePeriodSeconds": 0})
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "customer"}, "spec": pod}
@@ -80,7 +80,7 @@ def customer(ray: str, url: str, applications: Iterable[str]) -> Manifest:
 
 def redis() -> list[Manifest]:
     """A Redis that keeps everything in memory, and its Service."""
-    container = _container("redis", REDIS_IMAGE, {})
+    container = _container("redis", image("redis", "7"), {})
     container["command"] = ["redis-server", "--bind", "0.0.0.0", "--protected-mode", "no", "--save", ""]
     labels = {"app": "redis"}
     return [

@@ -4,12 +4,14 @@ import asyncio
 import json
 import time
 
+from tests.cluster.image_names import image
 from tests.cluster.kubectl import KubectlError, kubectl
 from tests.cluster.node.commands import run
 from tests.cluster.node.programs import OPERATORS
 from tests.cluster.pairs import Version
 
-IMAGE = "quay.io/kuberay/operator:v{}"
+UPGRADE_TO = Version((1, 6, 2))
+"""Where the story of an operator upgrade leads."""
 _ONE_PUT = "MULTI_APP json config"
 """What the operator logs once for every PUT it sends (rayservice_controller.go, updateServeDeployment)."""
 
@@ -41,7 +43,7 @@ class Operator:
         await kubectl(
             "apply", "--server-side", "--force-conflicts", f"--kustomize={_folder(self.version)}/config/default"
         )
-        container = _FASTER | {"image": IMAGE.format(self.version)}
+        container = _FASTER | {"image": image("quay.io/kuberay/operator", f"v{self.version}")}
         patch = {"spec": {"template": {"spec": {"containers": [container]}}}}
         await self._kubectl("patch", "deployment/kuberay-operator", f"--patch={json.dumps(patch)}")
         await self._rolled_out()

@@ -73,6 +73,35 @@ class RayService:
 
         return await self.until(running, "to be Running", patience_s=patience_s)
 
+    async def running_within(self, patience_s: float) -> float | None:
+        """Seconds until "Running"; None if it does not come to that."""
+        try:
+            return await self.is_running(patience_s=patience_s)
+        except TimeoutError:
+            return None
+
+    async def first_head(self) -> Head:
+        """The head of a RayService that may never be Running: whichever cluster it has."""
+
+        async def has_cluster() -> bool:
+            return bool(await self.active_cluster() or await self.pending_cluster())
+
+        await self.until(has_cluster, "a cluster", patience_s=60)
+        return await self.head(await self.active_cluster() or await self.pending_cluster())
+
+    async def lose_head(self, head: Head, how: str) -> float:
+        """The head pod is "deleted", or Ray's container "killed" in it; returns the seconds until it serves again."""
+        await head.die(how)
+
+        async def gone() -> bool:
+            return head.pod not in await self._ready_heads(await self.active_cluster())
+
+        lost = await self.until(gone, "its head to be lost", patience_s=60)
+        back = Head(self._api, self.namespace, (await self.head()).pod, holdfast=self.holdfast)
+        started = time.monotonic()
+        await back.runs("static", patience_s=120)
+        return lost + time.monotonic() - started
+
     async def active_cluster(self) -> str:
         return str((await self._status()).get("activeServiceStatus", {}).get("rayClusterName") or "")
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +13,29 @@ FILE = Path(os.environ.get("HOLDFAST_RECORDS") or REPOSITORY / ".cache" / "clust
 
 @dataclass(slots=True)
 class Record:
-    """One story with one pair. ``saw`` is free: numbers, words, lists; its keys become rows of the baseline."""
+    """One story with one pair."""
 
     story: str
+    """Its letter and its sentence; with what it was told with in brackets, if there is a choice."""
+    tells: str
     kuberay: str
     ray: str
     holdfast: bool
+    holds: bool | None = None
+    """Whether what users wish came true; None if the story broke off before that was known."""
     saw: dict[str, Any] = field(default_factory=dict)
+    """Numbers, words, lists; a key is a row of the story's table."""
 
     def note(self, **seen: Any) -> None:
         self.saw |= seen
 
+    def judge(self, wish: object, seen: object) -> None:
+        self.holds = wish == seen
+
     def keep(self, file: Path = FILE) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a") as lines:
-            lines.write(json.dumps(asdict(self)) + "\n")
+            lines.write(json.dumps({name: getattr(self, name) for name in self.__slots__}) + "\n")
 
 
 def read(file: Path = FILE) -> list[Record]:

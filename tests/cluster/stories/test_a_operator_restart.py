@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from tests.cluster.fates import Fate, fates
 from tests.cluster.manifests import application
 
@@ -16,7 +18,8 @@ def without_holdfast(pair):
     }
 
 
-async def test_an_operator_restart_moves_nothing(service, operator, record, pair, holdfast):
+@pytest.mark.core
+async def test_an_operator_restart_moves_nothing(service, operator, record):
     head = await service.start(application("static"))
     await service.add_by_patch(application("by-cr"))
     await head.runs("static", "by-cr")
@@ -30,4 +33,5 @@ async def test_an_operator_restart_moves_nothing(service, operator, record, pair
 
     seen = fates(before, await head.look())
     record.note(fates=seen, puts_after_restart=await operator.puts(service.namespace))
-    assert (WITH_HOLDFAST if holdfast else without_holdfast(pair)) == seen
+    record.judge(WITH_HOLDFAST, seen)
+    assert (WITH_HOLDFAST if service.holdfast else without_holdfast(service.pair)) == seen
