@@ -8,10 +8,10 @@ UV := $(BIN)/uv
 export UV_SYSTEM_CERTS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types unit differential lock clean
+.PHONY: help install test lint types unit differential contract lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Holdfast needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..."; exit 1; }
@@ -26,9 +26,7 @@ $(VENV)/.installed: requirements/dev.txt pyproject.toml | $(UV)
 
 install: $(VENV)/.installed ## make .venv with the holdfast command and every tool
 
-test: install lint types unit differential ## everything that needs neither Ray nor a cluster
-
-check: test
+test: install lint types unit differential contract ray-fake ## everything that needs neither Ray nor a cluster
 
 lint: install
 	$(BIN)/ruff check
@@ -38,8 +36,16 @@ lint: install
 types: install
 	$(BIN)/mypy
 
-unit: install ## unit tests, with the coverage of the pure core held at 100 %
-	$(BIN)/pytest tests/unit
+unit: install ## unit tests, and the coverage of the pure core held at 100 %
+	$(BIN)/pytest tests/unit --cov --cov-report=
+	$(BIN)/coverage report --include='serveconfig/*,proxy/settings.py' --fail-under=100
+	$(BIN)/coverage report --fail-under=80
+
+differential: install ## the same bytes direct and through the proxy: both answers and what Ray saw are compared
+	$(BIN)/pytest tests/differential
+
+contract: install ## the REST API against its own OpenAPI document
+	$(BIN)/pytest tests/contract
 
 lock: $(UV) ## resolve the dependencies again and write requirements/*.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/runtime.txt
@@ -47,3 +53,5 @@ lock: $(UV) ## resolve the dependencies again and write requirements/*.txt
 
 clean: ## remove what make has made
 	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+include $(wildcard mk/*.mk)

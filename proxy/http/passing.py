@@ -1,0 +1,197 @@
+"""One request on its way to Ray, and Ray's answer on its way back, while the one may overtake the other."""
+
+from __future__ import annotations
+
+import asyncio
+
+from proxy.http.framing import Body, response_body
+from proxy.http.head import END_OF_HEAD, BadAnswerError, BadRequestError, RequestHead, ResponseHead
+from proxy.http.hop import asks_upgrade, forwarded_request, forwarded_response, stays_open
+from proxy.http.local import Outcome, problem, refused
+from proxy.http.tunnel import tunnel
+from proxy.http.upstream import Upstream, UpstreamUnreachableError, following_response, may_repeat, next_response
+from proxy.http.wire import Wire
+
+_SWITCHING_PROTOCOLS = 101
+_OK = 200
+_REDIRECTION = 300
+
+
+async def pass_through(client: Wire, head: RequestHead, body: Body, ray: Upstream) -> Outcome:
+    """Pass a request whose ``head`` was taken from ``client``, and whose ``body`` follows, and the answer to it.
+
+    Raises:
+        BadRequestError: what is here of the body is malformed. Nothing was sent.
+    """
+    content = client.take(body.scan(client.received))
+    opening = (forwarded_request(head), content) if content else (forwarded_request(head),)
+    upgrade = asks_upgrade(head)
+    repeatable = may_repeat(head.method, body) and not content and not upgrade
+    try:
+        wire = (ray.reuse() if repeatable else None) or await ray.connect()
+        passage = Passage(client, wire, head, body, upgrade=upgrade)
+        passed = await passage.run(opening, ray)
+        if passed is None:
+            passage = Passage(client, await ray.connect(), head, body, upgrade=upgrade)
+            passed = await passage.run(opening, ray)
+    except UpstreamUnreachableError as error:
+        answer = problem(502, str(error), ((b"Retry-After", b"1"),))
+        return Outcome(502, body.done and stays_open(head), answer)
+    return passed or Outcome(0)
+
+
+class Passage:
+    """One exchange over two connections."""
+
+    __slots__ = ("_body", "_client", "_head", "_refusal", "_status", "_upgrade", "_upload", "_upstream")
+
+    def __init__(self, client: Wire, upstream: Wire, head: RequestHead, body: Body, *, upgrade: bool) -> None:
+        self._client = client
+        self._upstream = upstream
+        self._head = head
+        self._body = body
+        self._upgrade = upgrade
+        self._upload: asyncio.Task[None] | None = None
+        self._refusal: BadRequestError | None = None
+        self._status = 0
+
+    async def run(self, opening: tuple[bytes, ...], ray: Upstream) -> Outcome | None:
+        """The exchange, from ``opening``: the request, as far as it is here.
+
+        None: the connection, which had been used before, closed without an answer. The request can be sent again.
+        """
+        self._upstream.write(*opening)
+        if self._body.done:
+            self._client.watch(self._client_ended)
+        else:
+            self._upload = asyncio.create_task(self._send_rest())
+        passed: Outcome | None = Outcome(0)
+        try:
+            first = await next_response(self._upstream)
+            if first is None and self._upstream.used and not self._left:
+                passed = None
+            elif first is None:
+                passed = self._unanswered(BadAnswerError("It closed the connection without one."), ray)
+            else:
+                passed = await self._answer(first)
+        except BadAnswerError as error:
+            passed = self._unanswered(error, ray)
+        finally:
+            await self._end_upload()
+            self._client.watch(None)
+            if passed and passed.stays_open:
+                ray.release(self._upstream)
+            else:
+                self._upstream.abort()
+        return passed
+
+    # The request.
+
+    async def _send_rest(self) -> None:
+        """What follows of the body, as fast as Ray takes it, and then the client's end."""
+        try:
+            while not self._body.done:
+                content = self._client.take(self._body.scan(self._client.received))
+                if content:
+                    self._upstream.write(content)
+                    await self._upstream.drain()
+                elif not await self._client.more():
+                    break
+        except BadRequestError as error:
+            self._refusal = error
+            self._upstream.abort()
+        else:
+            self._client.watch(self._client_ended)
+
+    def _client_ended(self) -> None:
+        """The client is gone, or has finished sending: tell Ray the same."""
+        waiting = self._client.received
+        if self._client.lost:
+            self._upstream.abort()
+        elif not waiting or not (self._upgrade or END_OF_HEAD in waiting):  # else there is more to send first
+            self._upstream.finish()
+
+    async def _end_upload(self) -> None:
+        if self._upload is not None:
+            self._upload.cancel()
+            await asyncio.wait([self._upload])
+
+    # The answer.
+
+    async def _answer(self, head: ResponseHead) -> Outcome:
+        while head.status < _OK and head.status != _SWITCHING_PROTOCOLS:
+            self._client.write(forwarded_response(head))
+            head = await following_response(self._upstream)
+        if self._switches(head):
+            return await self._switch(head)
+        body = response_body(head, self._head.method)
+        if not await self._copy(head, body):
+            return self._cut(body)
+        await self._finish_upload()
+        return Outcome(head.status, self._body.done and body.done and stays_open(self._head) and stays_open(head))
+
+    async def _copy(self, head: ResponseHead, body: Body) -> bool:
+        """Send the answer on as it comes. False: it came to an end before its end."""
+        client, upstream = self._client, self._upstream
+        content = upstream.take(body.scan(upstream.received))
+        client.write(forwarded_response(head), content)
+        self._status = head.status
+        while not body.done:
+            await client.drain()
+            if client.lost:
+                return False
+            if not content and not await upstream.more():
+                return body.ends_with_connection and not upstream.broken
+            content = upstream.take(body.scan(upstream.received))
+            client.write(content)
+        await client.drain()
+        return True
+
+    async def _finish_upload(self) -> None:
+        """Ray has answered, but may still be reading: until it has the whole request, or closes."""
+        upload = self._upload
+        if upload is not None and not upload.done():
+            self._upstream.watch(upload.cancel)
+            await asyncio.wait([upload])
+            self._upstream.watch(None)
+
+    def _switches(self, head: ResponseHead) -> bool:
+        if self._head.method == b"CONNECT":
+            return _OK <= head.status < _REDIRECTION
+        if head.status == _SWITCHING_PROTOCOLS and not self._upgrade:
+            raise BadAnswerError("It switched protocols without being asked to.")
+        return head.status == _SWITCHING_PROTOCOLS
+
+    async def _switch(self, head: ResponseHead) -> Outcome:
+        """The answer ends HTTP: from here on, all is for the tunnel."""
+        await self._end_upload()
+        self._client.watch(None)
+        self._client.write(forwarded_response(head))
+        await tunnel(self._client, self._upstream)
+        return Outcome(head.status)
+
+    # The ends that nobody wanted.
+
+    @property
+    def _left(self) -> bool:
+        """Whether the client has gone, or may have: it has finished sending, and Ray was told so."""
+        return self._client.lost or (self._client.ended and self._upstream.finished)
+
+    def _unanswered(self, error: BadAnswerError, ray: Upstream) -> Outcome:
+        """What to do about an answer that cannot be passed on."""
+        if self._status:
+            self._client.close()
+            return Outcome(self._status)
+        if self._refusal is not None:
+            return refused(self._refusal)
+        if self._left:
+            return Outcome(0)
+        return Outcome(502, self._body.done and stays_open(self._head), problem(502, str(ray.broken(error))))
+
+    def _cut(self, body: Body) -> Outcome:
+        """The answer broke off: let the client see it as the break that it is."""
+        if body.ends_with_connection:
+            self._client.reset()
+        else:
+            self._client.close()
+        return Outcome(self._status)

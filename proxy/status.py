@@ -1,0 +1,96 @@
+"""What Holdfast says of itself: is it alive, what does it know, what did it do last."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+
+from proxy.deploying import Deployments, LastPut
+from proxy.http.local import Answer, Request
+from proxy.metrics import CONTENT_TYPE, Metrics
+from proxy.oneapp import owner
+from proxy.problems import json_answer
+from proxy.ray import Ray
+from proxy.view import KubeRayView
+from serveconfig.errors import UnreadableAnswerError
+from serveconfig.running import Running
+
+
+@dataclass(slots=True)
+class StatusPages:
+    """Answers ``/-/healthz``, ``/-/status`` and ``/-/metrics``."""
+
+    deployments: Deployments
+    view: KubeRayView
+    metrics: Metrics
+    version: str
+    kuberay_seen_at: float | None = None
+    _seen_states: set[tuple[str, str]] = field(default_factory=set)
+
+    async def healthz(self, _ray: Ray, _request: Request) -> Answer:
+        """The process answers. Nothing about Ray: a sidecar that is not ready because Ray is not blinds KubeRay."""
+        return Answer(HTTPStatus.OK, ((b"Content-Type", b"text/plain; charset=utf-8"),), (b"ok\n",))
+
+    async def status(self, ray: Ray, request: Request) -> Answer:
+        """What is declared, what else runs, the last PUT: read with the caller's credentials, as it names applications.
+
+        Raises:
+            RayRefusedError, UnknownStateError, UnreadableAnswerError: as for any reading.
+        """
+        reading = ray.as_caller(request.head.headers)
+        running = await ray.running(reading)
+        declared = self.deployments.record.declared
+        return json_answer(
+            {
+                "version": self.version,
+                "ray_version": (await ray.version(reading)).text,
+                "serve_running": running.has_controller,
+                "declared": {"known": declared.config is not None, "applications": sorted(declared.names)},
+                "dynamic": [
+                    {"name": app.name, "origin": app.origin, "state": app.status, "route_prefix": app.route_prefix}
+                    for app in running.applications.values()
+                    if app.name not in declared.names
+                ],
+                "last_put": _told(self.deployments.last_put),
+                "kuberay_last_request": _utc(self.kuberay_seen_at),
+                "last_good_answer_age_s": None if (age := self._age_s()) is None else round(age, 1),
+            }
+        )
+
+    async def metrics_page(self, _ray: Ray, _request: Request) -> Answer:
+        """The metrics. Applications are counted as Ray last told KubeRay."""
+        if self.view.last:
+            try:
+                self._count(Running.parse(self.view.last.listing.answer))
+            except UnreadableAnswerError:  # a state we do not read, in a list that we need not read for KubeRay
+                self._count(Running(has_controller=False, applications={}))
+        return Answer(HTTPStatus.OK, ((b"Content-Type", CONTENT_TYPE),), (self.metrics.print(),))
+
+    def saw_kuberay(self) -> None:
+        """A Serve call of KubeRay came through."""
+        self.kuberay_seen_at = time.time()
+        self.metrics.kuberay_seen.set(self.kuberay_seen_at)
+
+    def _count(self, running: Running) -> None:
+        declared = self.deployments.record.declared
+        now = Counter((owner(app.name, declared), app.status) for app in running.applications.values())
+        self._seen_states |= now.keys()
+        for labels in self._seen_states:
+            self.metrics.applications.labels(*labels).set(now[labels])
+
+    def _age_s(self) -> float | None:
+        return time.monotonic() - self.view.last.at if self.view.last else None
+
+
+def _utc(at: float | None) -> str | None:
+    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def _told(last: LastPut | None) -> dict[str, object] | None:
+    if last is None:
+        return None
+    names = {"kept": last.kept, "retired": last.retired, "taken_over": last.taken_over}
+    return {"at": _utc(last.at), "caller": last.by, "outcome": last.outcome, **names}
