@@ -11,8 +11,9 @@ COPY pyproject.toml README.md LICENSE ./
 COPY serveconfig ./serveconfig
 COPY proxy ./proxy
 COPY cli ./cli
-# The build backend, too, only as the lock knows it.
-RUN PIP_CONSTRAINT=dev.txt /opt/holdfast/bin/pip install --no-cache-dir --no-deps . \
+# The build backend in the version that the lock knows. (Its hashes cannot be asked for beside a folder's.)
+RUN sed -nE 's/^([a-z0-9-]+==[^ ;]+).*/\1/p' dev.txt > pins.txt \
+ && PIP_CONSTRAINT=/build/pins.txt /opt/holdfast/bin/pip install --no-cache-dir --no-deps . \
  && /opt/holdfast/bin/pip uninstall --quiet --yes pip setuptools
 
 FROM ${BASE}

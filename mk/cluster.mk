@@ -6,10 +6,10 @@ NODE := $(BIN)/python -m tests.cluster.node
 .PHONY: cluster cluster-baseline node-build node-up node-down node-status
 
 cluster: install ## the users' stories on real KubeRay, oldest and newest pair (CLUSTER_PAIRS chooses)
-	$(BIN)/python -m tests.cluster --pairs="$(CLUSTER_PAIRS)"
+	$(BIN)/python -m tests.cluster --core --pairs="$(CLUSTER_PAIRS)"
 
 cluster-baseline: install ## every story on every pair without Holdfast, and docs/baseline.md from what was measured
-	$(BIN)/python -m tests.cluster --baseline
+	$(BIN)/python -m tests.cluster --baseline $(if $(BASELINE_PAIRS),--pairs="$(BASELINE_PAIRS)")
 
 node-build: install ## build the node's programs into the cache (about 15 minutes, once)
 	$(NODE) build

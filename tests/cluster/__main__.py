@@ -6,6 +6,7 @@ With ``KUBECONFIG`` set they run on that cluster; without, on a node that is sta
 import argparse
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -26,6 +27,8 @@ def main() -> int:
     options = _options()
     pairs = [Pair.parse(each) for each in options.pairs.split()]
     own_node = not os.environ.get("KUBECONFIG")
+    # Ended from outside, we still stop the node: an exception passes through `finally`, a signal does not.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         if own_node:
             lifecycle.up()
@@ -58,7 +61,7 @@ def _tell(pair: Pair, options: argparse.Namespace, *, own_node: bool) -> bool:
     """All chosen stories with one pair; whether they came out as expected."""
     started = time.monotonic()
     if own_node:
-        for image in _images(pair):
+        for image in _images(pair, holdfast=options.holdfast):
             images.load(image)
     asyncio.run(Operator(pair.kuberay).install())
     lifecycle.say(f"{pair}: ready after {time.monotonic() - started:.0f} s")
@@ -71,9 +74,10 @@ def _tell(pair: Pair, options: argparse.Namespace, *, own_node: bool) -> bool:
     return told.returncode == 0
 
 
-def _images(pair: Pair) -> list[images.Image]:
-    operators = [images.operator(str(version)) for version in {pair.kuberay, UPGRADE_TO}]
-    return [images.ray(str(pair.ray)), images.REDIS, *operators]
+def _images(pair: Pair, *, holdfast: bool) -> list[images.Image | images.HoldfastImage]:
+    operators = [images.operator(str(version)) for version in sorted({pair.kuberay, UPGRADE_TO})]
+    ours = [images.HOLDFAST] if holdfast else []
+    return [images.ray(str(pair.ray)), images.REDIS, *operators, *ours]
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ class Version:
         return ".".join(map(str, self.numbers))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Pair:
     """Written ``1.6.2x2.60.0``: KubeRay first."""
 

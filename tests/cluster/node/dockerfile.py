@@ -36,13 +36,13 @@ def build(name: str, *, base: Path, out: IO[bytes]) -> None:
             # pip in the build trusts whom this machine trusts.
             *("--volume=/etc/ssl/certs:/etc/ssl/certs:ro", f"--tag={name}", str(REPOSITORY)),
         )
-        _buildah(work, "push", name, f"oci-archive:{work}/image.tar:{name}")
+        _buildah(work, "push", "--disable-compression", name, f"oci-archive:{work}/image.tar:{name}")
         with (work / "image.tar").open("rb") as image:
             shutil.copyfileobj(image, out)
 
 
 def _buildah(work: Path, action: str, *arguments: str) -> None:
-    command = ["buildah", f"--root={work}/storage", f"--runroot={work}/run", "--storage-driver=vfs", action]
+    command = ["buildah", f"--root={work}/storage", f"--runroot={work}/run", "--storage-driver=overlay", action]
     command += [f"--signature-policy={work}/policy.json", *arguments]
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, timeout=900, env=os.environ | {"TMPDIR": str(work)}

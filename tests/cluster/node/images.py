@@ -12,6 +12,7 @@ from typing import IO, Any
 from tests.cluster.node import archive, dockerfile, layers, parts, programs
 from tests.cluster.node.commands import run
 from tests.cluster.node.errors import CannotRunHereError
+from tests.cluster.node.paths import IMAGES
 
 _PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -72,7 +73,7 @@ def load(image: Image | HoldfastImage) -> None:
 
     Raises: CannotRunHereError with containerd's words if it is refused.
     """
-    layers.IMAGES.mkdir(parents=True, exist_ok=True)
+    IMAGES.mkdir(parents=True, exist_ok=True)
     if image.name in run(parts.ctr("images", "list", "--quiet")).split():
         return
     importing = subprocess.Popen(

@@ -6,7 +6,6 @@ as /proc tells it.
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,11 +29,12 @@ def start(name: str, command: Sequence[str]) -> None:
     """Start a process that outlives us, unless it runs already. Its output goes to ``logs/<name>.log``."""
     if is_running(name):
         return
-    with (LOGS / f"{name}.log").open("ab") as log:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/"
-        )
-    _pid_file(name).write_text(f"{process.pid} {started_at(process.pid)}")
+    with (LOGS / f"{name}.log").open("ab") as log, Path(os.devnull).open("rb") as nothing:
+        files = [(os.POSIX_SPAWN_DUP2, nothing.fileno(), 0)]
+        files += [(os.POSIX_SPAWN_DUP2, log.fileno(), into) for into in (1, 2)]
+        # Not a Popen object: that would want to outlive its process, and here it is the other way round.
+        pid = os.posix_spawnp(command[0], list(command), os.environ, file_actions=files, setsid=True)
+    _pid_file(name).write_text(f"{pid} {started_at(pid) or 'never'}")  # it may have died by now
 
 
 def stop(name: str, *, patience_s: float = 20) -> None:

@@ -33,7 +33,7 @@ async def test_dynamic_apps_come_back_with_the_head(service, record, how, gcs):
     seconds = await service.lose_head(head, how)
     head = await service.head()
     await head.runs("static", patience_s=120)
-    await asyncio.sleep(15)  # the last application to come back was seen after 6 s
+    await asyncio.sleep(15)  # the others come back after the static one
 
     seen = fates(before, await head.look())
     record.note(fates=seen, seconds_to_running=seconds)
