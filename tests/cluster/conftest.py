@@ -1,12 +1,11 @@
 """What every story is given: a RayService in a fresh namespace, the operator, and a record to write to."""
 
-import contextlib
 import secrets
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tests.cluster.api import Api, ApiError, connected
+from tests.cluster.api import Api, connected
 from tests.cluster.kubectl import kubectl
 from tests.cluster.manifests import code
 from tests.cluster.operators import Operator
@@ -63,11 +62,11 @@ async def service(api: Api, pair: Pair, holdfast: bool) -> AsyncIterator[RayServ
     labels = {"holdfast.dev/inject": "enabled"} if holdfast else {}
     await api.create("/api/v1/namespaces", {"metadata": {"name": namespace, "labels": labels}})
     await kubectl("create", f"--namespace={namespace}", "--filename=-", feed=code())
+    service = RayService(api, namespace, pair, holdfast=holdfast)
     try:
-        yield RayService(api, namespace, pair, holdfast=holdfast)
+        yield service
     finally:
-        with contextlib.suppress(ApiError):  # never applied
-            await api.delete(f"/apis/ray.io/v1/namespaces/{namespace}/rayservices/shop")
+        await service.delete()
         await api.delete(f"/api/v1/namespaces/{namespace}")
 
 

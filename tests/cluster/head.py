@@ -14,7 +14,7 @@ from tests.cluster.manifests import Manifest
 _RAY_PORT = 8265
 _HOLDFAST_PORT = 28265
 # Process 1 of a pod takes no SIGKILL from inside; but `ray start --block` ends when its GCS does.
-_END_GCS = 'for p in /proc/[0-9]*; do [ "$(cat $p/comm)" = gcs_server ] && kill -9 "${p#/proc/}"; done'
+_END_GCS = 'for p in /proc/[0-9]*; do [ "$(cat $p/comm)" = gcs_server ] && kill -9 "${p#/proc/}"; done; true'
 
 
 class Head:

@@ -1,10 +1,12 @@
 """The RayService of one story: applied, changed and watched as its owners do."""
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any
 
 from tests.cluster.api import Api, ApiError
@@ -130,6 +132,19 @@ class RayService:
             return await self.until(switched, "to switch", patience_s=patience_s)
         except TimeoutError:
             return None
+
+    async def delete(self) -> None:
+        """Delete it and wait until it is gone: from KubeRay 1.6.2 on that takes the operator that has marked it."""
+        with contextlib.suppress(ApiError):  # never applied, or gone already
+            await self._api.delete(self._path)
+        await self.until(self._gone, "to be deleted", patience_s=60)
+
+    async def _gone(self) -> bool:
+        try:
+            await self._api.get(self._path)
+        except ApiError as error:
+            return error.status == HTTPStatus.NOT_FOUND
+        return False
 
     async def until(self, holds: Callable[[], Awaitable[bool]], what: str, *, patience_s: float) -> float:
         """Ask twice a second until it holds; returns the seconds it took. Raises: TimeoutError with the last status."""
