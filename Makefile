@@ -8,7 +8,7 @@ UV := $(BIN)/uv
 export UV_SYSTEM_CERTS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint types unit differential contract lock clean
+.PHONY: help install test lint types unit differential contract docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ differential: install ## the same bytes direct and through the proxy: both answe
 
 contract: install ## the REST API against its own OpenAPI document
 	$(BIN)/pytest tests/contract
+
+docs: install ## write the reference pages from the code
+	$(BIN)/python -m docs.reference
 
 lock: $(UV) ## resolve the dependencies again and write requirements/*.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/runtime.txt

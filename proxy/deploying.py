@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from proxy.http.head import Headers
@@ -48,10 +48,14 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of an order. ``answer`` is Ray's, None where nothing had to be sent."""
+    """What became of an order. ``answer`` is Ray's, None where nothing had to be sent.
+
+    ``dropped`` are the applications it deleted, with when each had been deployed.
+    """
 
     plan: Plan
     answer: Answer | None
+    dropped: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def accepted(self) -> bool:
@@ -84,6 +88,7 @@ class Deployments:
     _under_way: dict[Hashable, asyncio.Future[Done]] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _watches: set[asyncio.Task[None]] = field(default_factory=set)
+    _dropped: Mapping[str, float] = field(default_factory=dict)
 
     async def carry_out(self, order: Order) -> Done:
         """Carry an order out, or join the same one.
@@ -139,13 +144,14 @@ class Deployments:
                 del self._under_way[order.key]
             if done.answer and done.accepted:
                 await self._settle(order, done.plan.sent)
-                self._see_off(order, frozenset(done.plan.retired))
+                self._see_off(order, done.dropped)
 
     async def _do(self, order: Order) -> Done:
         reading = order.ray.as_caller(order.headers)
         running = await self.look(order.ray, reading)
         version = await order.ray.version(reading)
-        plan = order.plan(Situation(running, self.record.declared, version, self.settings.allow_loss))
+        now = Situation(running, self.record.declared, version, self.settings.allow_loss, self._dropped)
+        plan = order.plan(now)
         if plan.body is None:
             done = Done(plan, None)
         elif order.by is Caller.KUBERAY:
@@ -153,28 +159,30 @@ class Deployments:
         else:
             done = Done(plan, await order.ray.put(order.headers, plan.body))
         if done.accepted:
-            self._accepted(order, done)
+            done = replace(done, dropped={name: running.applications[name].deployed_at for name in plan.retired})
+            await self._accepted(order, done)
         return done
 
     async def _create(self, order: Order, plan: Plan, body: bytes) -> Done:
         """KubeRay's PUT, with the names it creates on the record while nobody knows what becomes of it."""
-        self.record.declared = self.record.declared.attempting(plan.created)
+        await self.record.keep(self.record.declared.attempting(plan.created))
         try:
             done = Done(plan, await order.ray.put(order.headers, body))
         except UnknownStateError:  # nothing was sent
-            self.record.declared = self.record.declared.not_creating(plan.created)
+            await self.record.keep(self.record.declared.not_creating(plan.created))
             raise
         if done.answer and 400 <= done.answer.status < 500:  # noqa: PLR2004 - refused: a 5xx leaves it open
-            self.record.declared = self.record.declared.not_creating(plan.created)
+            await self.record.keep(self.record.declared.not_creating(plan.created))
         return done
 
-    def _accepted(self, order: Order, done: Done) -> None:
-        if order.by is Caller.KUBERAY:
-            self.record.declared = self.record.declared.accepting(done.plan.sent, keep_receipts=done.answer is None)
-        else:
-            self.record.declared = self.record.declared.not_creating(done.plan.sent.names)
+    async def _accepted(self, order: Order, done: Done) -> None:
         if done.answer:
             self.on_change()
+        known = self.record.declared
+        if order.by is Caller.KUBERAY:
+            await self.record.keep(known.accepting(done.plan.sent, keep_receipts=done.answer is None))
+        else:
+            await self.record.keep(known.not_creating(done.plan.sent.names))
 
     async def _settle(self, order: Order, sent: ServeConfig) -> None:
         """Wait for Ray to show all that was sent, and remember what it made of it."""
@@ -184,7 +192,7 @@ class Deployments:
         until = time.monotonic() + self.settings.settle_timeout_s
         while time.monotonic() < until:
             try:
-                shown = receipts(sent, await order.ray.running(reading))
+                shown = receipts(sent, await order.ray.running(reading, only=sent.names))
             except (Refusal, RayRefusedError):
                 log.info("what ray made of a config cannot be read yet", exc_info=True)
             if len(shown) == len(sent.applications):
@@ -195,17 +203,23 @@ class Deployments:
             log.warning(
                 "ray accepted applications that it does not show", extra={"missing": len(sent.names - set(shown))}
             )
-        self.record.declared = self.record.declared.noting(shown)
+        await self.record.keep(self.record.declared.noting(shown))
 
-    def _see_off(self, order: Order, dropped: frozenset[str]) -> None:
-        """Watch what was dropped; nobody waits for that."""
+    def _see_off(self, order: Order, dropped: Mapping[str, float]) -> None:
+        """Watch what was dropped; nobody waits for that. Until it is gone, it counts as gone."""
         if not dropped:
             return
-        reading = order.ray.as_caller(order.headers)
-        again = replace(order, by=Caller.OTHER, key=("drop", dropped), plan=lambda now: plans.drop(dropped, now))
-        task = asyncio.create_task(see_off(dropped, lambda: order.ray.running(reading), lambda: self.carry_out(again)))
+        self._dropped = {**self._dropped, **dropped}
+        reading, names = order.ray.as_caller(order.headers), frozenset(dropped)
+        again = replace(order, by=Caller.OTHER, key=("drop", names), plan=lambda now: plans.drop(names, now))
+        watch = see_off(dropped, lambda: order.ray.running(reading, names), lambda: self.carry_out(again))
+        task = asyncio.create_task(watch)
         self._watches.add(task)
-        task.add_done_callback(self._watches.discard)
+        task.add_done_callback(lambda done: self._seen_off(done, dropped))
+
+    def _seen_off(self, watch: asyncio.Task[None], dropped: Mapping[str, float]) -> None:
+        self._watches.discard(watch)
+        self._dropped = {name: at for name, at in self._dropped.items() if dropped.get(name) != at}
 
     def _note(self, order: Order, outcome: Outcome, plan: Plan | None = None) -> None:
         kept = plan.kept if plan else ()

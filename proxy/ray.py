@@ -99,14 +99,14 @@ class Ray:
         target = SERVE_PATH.encode() + (b"?" + query if query else b"")
         return await self._get("applications", self._serve, target, headers)
 
-    async def running(self, headers: Headers) -> Running:
-        """What runs, as far as Ray says.
+    async def running(self, headers: Headers, only: frozenset[str] | None = None) -> Running:
+        """What runs, as far as Ray says; of the applications ``only`` these, if that is all that matters.
 
         Raises:
             RayRefusedError: the caller may not know.
             UnknownStateError, UnreadableAnswerError: nobody knows.
         """
-        return Running.parse(_body(self._usable("applications", await self.applications(headers))))
+        return Running.parse(_body(self._usable("applications", await self.applications(headers))), only)
 
     async def version(self, headers: Headers) -> RayVersion:
         """Ray's version. It is asked each time: behind the same address a newer one may run by now.

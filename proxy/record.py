@@ -7,6 +7,7 @@ and nothing is retired on its account. The folder holds the configs of applicati
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from pathlib import Path
@@ -18,7 +19,9 @@ log = logging.getLogger("holdfast.record")
 
 
 class Record:
-    """The record in ``folder``, read once and written on every change.
+    """The record in ``folder``, read once and written on every change, in a thread: a disk may take its time.
+
+    It has one writer at a time (``proxy.deploying``).
 
     A disk that fails does not stop the sidecar: the record lives on in memory, and the failure is logged and counted.
     """
@@ -33,13 +36,13 @@ class Record:
         """What is declared now."""
         return self._declared
 
-    @declared.setter
-    def declared(self, declared: Declared) -> None:
+    async def keep(self, declared: Declared) -> None:
+        """``declared`` is what is declared from now on; returns when that is on the disk."""
         if declared == self._declared:
             return
         self._declared = declared
         try:
-            self._write(declared.print())
+            await asyncio.to_thread(self._write, declared)
         except OSError as error:
             self._failed("what is declared is kept in memory only", error)
 
@@ -56,11 +59,11 @@ class Record:
             self._file.replace(self._file.with_suffix(".unreadable"))
             return Declared()
 
-    def _write(self, record: bytes) -> None:
+    def _write(self, declared: Declared) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = self._file.with_suffix(".new")
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(record)
+            file.write(declared.print())
             file.flush()
             os.fsync(file.fileno())
         new.replace(self._file)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import msgspec
@@ -43,8 +43,7 @@ _items = msgspec.json.Decoder(list[msgspec.Raw])
 _application = msgspec.json.Decoder(_Read)
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
+class Application(msgspec.Struct, frozen=True, gc=False):
     """One application of a config. ``raw`` is its JSON object, in the bytes it came in."""
 
     name: str
@@ -96,6 +95,11 @@ class ServeConfig:
 
     options: Mapping[str, bytes]
     applications: tuple[Application, ...]
+    names: frozenset[str] = field(init=False, repr=False, compare=False)
+    """The names of its applications."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", frozenset(application.name for application in self.applications))
 
     @classmethod
     def parse(cls, body: bytes) -> ServeConfig:
@@ -111,11 +115,6 @@ class ServeConfig:
             {key: bytes(value) for key, value in members.items()},
             tuple(Application.parse(bytes(raw)) for raw in applications),
         )
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of its applications."""
-        return frozenset(application.name for application in self.applications)
 
     def print(self) -> bytes:
         """The config as JSON: every value in the bytes it was parsed from."""

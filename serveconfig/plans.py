@@ -16,7 +16,7 @@ A PUT replaces the whole config: Ray deletes every declarative application it do
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from serveconfig.declared import Declared
 from serveconfig.document import Application, ServeConfig
@@ -35,12 +35,27 @@ from serveconfig.running import Origin, Running, RunningApplication
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """All that a plan depends on. ``allow_loss`` overrides the refusal for Ray before 2.11."""
+    """All that a plan depends on.
+
+    ``allow_loss`` overrides the refusal for Ray before 2.11. ``dropped`` are applications whose deletion Ray has
+    accepted and may have lost sight of, with the time at which each had been deployed (see ``proxy.leftovers``).
+    """
 
     running: Running
     declared: Declared
     ray: RayVersion
     allow_loss: bool = False
+    dropped: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def applications(self) -> list[RunningApplication]:
+        """What runs: neither what is being deleted nor what is left over of a deletion."""
+        return [app for app in self.running.applications.values() if self.here(app.name)]
+
+    def here(self, name: str) -> RunningApplication | None:
+        """The application of that name, if it runs."""
+        app = self.running.here(name)
+        return None if app is None or is_left_over(app, self.dropped) else app
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +84,12 @@ def declare(asked: ServeConfig, now: Situation) -> Plan:
         WouldDeleteImperativeError: rule 5.
     """
     ours = asked.names | now.declared.retirable
-    staying = [app for app in _here(now.running) if app.name not in asked.names and not _is_retired(app, ours)]
+    staying = [app for app in now.applications if app.name not in asked.names and not _is_retired(app, ours)]
     kept = [app for app in staying if app.is_kept_by_naming]
-    retired = tuple(app.name for app in _here(now.running) if app.name not in asked.names and _is_retired(app, ours))
+    retired = tuple(app.name for app in now.applications if app.name not in asked.names and _is_retired(app, ours))
     if not retired and _changes_nothing(asked, now):
         return Plan(asked, None, kept=_names(kept))
-    _check_routes(asked, {app.name: app.route_prefix for app in staying}, now.running)
+    _check_routes(asked, {app.name: app.route_prefix for app in staying}, now)
     _check_loss(asked.names, now)
     merged = ServeConfig(asked.options, (*asked.applications, *map(_config, kept)))
     return Plan(
@@ -82,8 +97,8 @@ def declare(asked: ServeConfig, now: Situation) -> Plan:
         merged.print(),
         kept=_names(kept),
         retired=retired,
-        taken_over=_taken_over(asked, now.running),
-        created=tuple(name for name in asked.names if now.running.here(name) is None),
+        taken_over=_taken_over(asked, now),
+        created=tuple(name for name in asked.names if now.here(name) is None),
     )
 
 
@@ -99,12 +114,12 @@ def upsert(asked: ServeConfig, now: Situation) -> Plan:
     if all(is_unchanged(application, now.running, now.declared.receipts) for application in asked.applications):
         return Plan(asked, None)
     others = _all_but(asked.names, now)
-    unnamed = {app.name: app.route_prefix for app in _here(now.running) if app.name not in asked.names}
-    _check_routes(asked, {**{other.name: other.route_prefix for other in others}, **unnamed}, now.running)
+    unnamed = {app.name: app.route_prefix for app in now.applications if app.name not in asked.names}
+    _check_routes(asked, {**{other.name: other.route_prefix for other in others}, **unnamed}, now)
     _check_loss(asked.names, now)
     merged = ServeConfig(_options(asked, now), (*others, *asked.applications))
-    created = tuple(name for name in asked.names if now.running.here(name) is None)
-    return Plan(asked, merged.print(), taken_over=_taken_over(asked, now.running), created=created)
+    created = tuple(name for name in asked.names if now.here(name) is None)
+    return Plan(asked, merged.print(), taken_over=_taken_over(asked, now), created=created)
 
 
 def delete(name: str, now: Situation) -> Plan:
@@ -118,7 +133,7 @@ def delete(name: str, now: Situation) -> Plan:
     """
     if name in now.declared.names:
         raise DeclaredByKubeRayError([name])
-    app = now.running.here(name)
+    app = now.here(name)
     if app is None:
         raise NoSuchApplicationError(name)
     if not app.is_kept_by_naming:
@@ -136,15 +151,16 @@ def drop(names: frozenset[str], now: Situation) -> Plan:
         UnknownStateError, WouldDeleteImperativeError: as above.
     """
     nothing = ServeConfig({}, ())
-    back = tuple(name for name in names if (app := now.running.here(name)) and app.is_left_over)
+    back = tuple(name for name in names if (app := now.running.here(name)) and is_left_over(app, now.dropped))
     if not back:
         return Plan(nothing, None)
     _check_loss(names, now)
     return Plan(nothing, ServeConfig(_options(nothing, now), _all_but(names, now)).print(), retired=back)
 
 
-def _here(running: Running) -> list[RunningApplication]:
-    return [app for app in running.applications.values() if not app.is_deleting]
+def is_left_over(app: RunningApplication, dropped: Mapping[str, float]) -> bool:
+    """Does it run on after its deletion? Then Ray has no config of it, and nobody has deployed it anew since."""
+    return app.config is None and not app.is_deleting and dropped.get(app.name) == app.deployed_at
 
 
 def _is_retired(app: RunningApplication, ours: frozenset[str]) -> bool:
@@ -166,7 +182,7 @@ def _all_but(names: frozenset[str], now: Situation) -> tuple[Application, ...]:
 
     A declared application that Ray does not show (a first PUT takes Ray 1-3 s to show) is named as KubeRay sent it.
     """
-    kept = [_config(app) for app in _here(now.running) if app.is_kept_by_naming and app.name not in names]
+    kept = [_config(app) for app in now.applications if app.is_kept_by_naming and app.name not in names]
     declared = now.declared.config.applications if now.declared.config else ()
     unseen = [app for app in declared if app.name not in names and app.name not in now.running.applications]
     return (*unseen, *kept)
@@ -188,11 +204,11 @@ def _config(app: RunningApplication) -> Application:
     return app.config
 
 
-def _check_routes(asked: ServeConfig, held: Mapping[str, str | None], running: Running) -> None:
+def _check_routes(asked: ServeConfig, held: Mapping[str, str | None], now: Situation) -> None:
     """An application that has its route already is not refused: two of one prefix were there before us."""
     holders = {route: name for name, route in held.items() if route is not None}
     for application in asked.applications:
-        app = running.here(application.name)
+        app = now.here(application.name)
         route = application.route_prefix
         if route in holders and not (app and app.route_prefix == route):
             raise RouteTakenError(route, application.name, holders[route])
@@ -201,13 +217,13 @@ def _check_routes(asked: ServeConfig, held: Mapping[str, str | None], running: R
 def _check_loss(named: frozenset[str], now: Situation) -> None:
     if now.ray.keeps_imperative or now.allow_loss:
         return
-    lost = [app.name for app in _here(now.running) if not app.is_kept_by_naming and app.name not in named]
+    lost = [app.name for app in now.applications if not app.is_kept_by_naming and app.name not in named]
     if lost:
         raise WouldDeleteImperativeError(lost, now.ray.text)
 
 
-def _taken_over(asked: ServeConfig, running: Running) -> tuple[str, ...]:
-    apps = (running.here(application.name) for application in asked.applications)
+def _taken_over(asked: ServeConfig, now: Situation) -> tuple[str, ...]:
+    apps = (now.here(application.name) for application in asked.applications)
     return tuple(app.name for app in apps if app and app.origin is Origin.IMPERATIVE)
 
 

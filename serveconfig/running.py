@@ -36,6 +36,7 @@ class Status(StrEnum):
     DELETING = "DELETING"
 
 
+_ORIGINS = {str(origin): origin for origin in Origin}
 _NULL = msgspec.Raw(b"null")
 
 
@@ -44,27 +45,33 @@ class _App(msgspec.Struct):
     message: str = ""
     source: str | None = None
     route_prefix: str | None = None
+    last_deployed_time_s: float = 0.0
     deployed_app_config: msgspec.Raw = _NULL
 
 
 class _Details(msgspec.Struct):
     controller_info: dict[str, object] = {}
-    applications: dict[str, _App] = {}
+    applications: dict[str, msgspec.Raw] = {}
     target_capacity: msgspec.Raw = _NULL
 
 
 _details = msgspec.json.Decoder(_Details)
+_app = msgspec.json.Decoder(_App)
 
 
-@dataclass(frozen=True, slots=True)
-class RunningApplication:
-    """One application as Ray shows it. ``config`` is what Ray stored of the last PUT, or None."""
+class RunningApplication(msgspec.Struct, frozen=True, gc=False):
+    """One application as Ray shows it.
+
+    ``deployed_at`` is when somebody last deployed it, in Unix time. ``config`` is what Ray stored of the last PUT, or
+    None.
+    """
 
     name: str
     status: str
     message: str
     origin: Origin
     route_prefix: str | None
+    deployed_at: float
     config: Application | None
 
     @property
@@ -76,11 +83,6 @@ class RunningApplication:
     def is_kept_by_naming(self) -> bool:
         """A PUT that does not name it deletes it, and one that does can."""
         return self.origin is Origin.DECLARATIVE and not self.is_deleting
-
-    @property
-    def is_left_over(self) -> bool:
-        """It runs on although no stored config names it (see ``proxy.leftovers``)."""
-        return self.is_kept_by_naming and self.config is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +98,19 @@ class Running:
     options: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, body: bytes) -> Running:
-        """Read the body of ``GET /api/serve/applications/``.
+    def parse(cls, body: bytes, only: frozenset[str] | None = None) -> Running:
+        """Read the body of ``GET /api/serve/applications/``; of the applications ``only`` these, if it is given.
 
         Raises:
             UnreadableAnswerError: it is not what any Ray from 2.7 to 2.60 answers.
         """
         try:
             details = _details.decode(body)
-            applications = {name: _running(name, app) for name, app in details.applications.items()}
+            applications = {
+                name: _running(name, _app.decode(raw))
+                for name, raw in details.applications.items()
+                if only is None or name in only
+            }
         except (msgspec.DecodeError, RecursionError, InvalidServeConfigError) as error:
             raise UnreadableAnswerError(f"Ray's list of applications cannot be read: {error}.") from None
         capacity = bytes(details.target_capacity)
@@ -123,10 +129,10 @@ def _running(name: str, app: _App) -> RunningApplication:
     origin = _origin(app, config)
     # Ray shows no route while it builds an application, or after it failed to: the config has it
     route = config.route_prefix if config and origin is Origin.DECLARATIVE else app.route_prefix
-    return RunningApplication(name, app.status, app.message, origin, route, config)
+    return RunningApplication(name, app.status, app.message, origin, route, app.last_deployed_time_s, config)
 
 
 def _origin(app: _App, config: Application | None) -> Origin:
     if app.source is None:
         return Origin.DECLARATIVE if config else Origin.IMPERATIVE
-    return Origin(app.source) if app.source in set(Origin) else Origin.UNKNOWN
+    return _ORIGINS.get(app.source, Origin.UNKNOWN)

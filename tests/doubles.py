@@ -57,8 +57,8 @@ class PlayedRay(Ray):
         content = ((b"Content-Type", b"application/json"), (b"Content-Length", b"0"))
         return Answer(self.status, content, [listing(*self.entries.items(), controller=self.controller)])
 
-    async def running(self, headers):
-        return Running.parse(b"".join(self._usable("applications", await self.applications(headers)).body))
+    async def running(self, headers, only=None):
+        return Running.parse(b"".join(self._usable("applications", await self.applications(headers)).body), only)
 
     async def version(self, headers):
         return RayVersion(self.ray_version)

@@ -49,13 +49,13 @@ def running(*entries, **top):
     return Running.parse(listing(*entries, **top))
 
 
-def situation(runs, declared=None, *, ray="2.60.0", allow_loss=False):
+def situation(runs, declared=None, *, ray="2.60.0", allow_loss=False, dropped=()):
     """``declared``: the config that KubeRay had accepted, None if that is not known."""
     known = Declared()
     if declared is not None:
         stored = running(*(shown(json.loads(application.raw)) for application in declared.applications))
         known = known.accepting(declared, keep_receipts=False).noting(receipts(declared, stored))
-    return Situation(runs, known, RayVersion(ray), allow_loss)
+    return Situation(runs, known, RayVersion(ray), allow_loss, dict(dropped))
 
 
 def sent(plan):

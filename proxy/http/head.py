@@ -29,25 +29,22 @@ _BROKEN_LINE = re.compile(rb"(?<!\r)\n|\r(?=[^\n])|\0")
 
 
 class MalformedError(Exception):
-    """What came is not HTTP/1.1, or could be read in two ways. The text is a sentence for whoever sent it."""
+    """What came is not HTTP/1.1, or could be read in two ways. The text is a sentence for whoever sent it.
 
-    status = 400
-
-
-class BadRequestError(MalformedError):
-    """A request that is refused before Ray sees it. ``status`` is the answer: 400, 408, 413, 431 or 505."""
+    ``status`` is how a request is refused for it: 400, 408, 413, 431 or 505.
+    """
 
     def __init__(self, sentence: str, status: int = 400) -> None:
         super().__init__(sentence)
         self.status = status
 
 
-class BadAnswerError(MalformedError):
-    """Ray's answer cannot be passed on: where it ends is not certain."""
+class BadRequestError(MalformedError):
+    """A request that is refused before Ray sees it, or sees the whole of it."""
 
-    def __init__(self, sentence: str, status: int = 502) -> None:
-        super().__init__(sentence)
-        self.status = status
+
+class BadAnswerError(MalformedError):
+    """Ray's answer cannot be passed on: where it ends is not certain, or that end did not come."""
 
 
 Fault = type[BadRequestError] | type[BadAnswerError]

@@ -71,7 +71,7 @@ class Passage:
             if first is None and self._upstream.used and not self._left:
                 passed = None
             elif first is None:
-                passed = self._unanswered(BadAnswerError("It closed the connection without one."), ray)
+                passed = self._unanswered(BadAnswerError("It closed the connection before the first byte of it."), ray)
             else:
                 passed = await self._answer(first)
         except BadAnswerError as error:
@@ -79,7 +79,8 @@ class Passage:
         finally:
             await self._end_upload()
             self._client.watch(None)
-            if passed and passed.stays_open:
+            # An upgrade that was refused may have left aiohttp waiting for frames.
+            if passed and passed.stays_open and not self._upgrade:
                 ray.release(self._upstream)
             else:
                 self._upstream.abort()
@@ -126,7 +127,7 @@ class Passage:
             return await self._switch(head)
         body = response_body(head, self._head.method)
         if not await self._copy(head, body):
-            return self._cut(body)
+            return self._cut()
         await self._finish_upload()
         return Outcome(head.status, self._body.done and body.done and stays_open(self._head) and stays_open(head))
 
@@ -180,17 +181,16 @@ class Passage:
     def _unanswered(self, error: BadAnswerError, ray: Upstream) -> Outcome:
         """What to do about an answer that cannot be passed on."""
         if self._status:
-            self._client.close()
-            return Outcome(self._status)
+            return self._cut()
         if self._refusal is not None:
             return refused(self._refusal)
         if self._left:
             return Outcome(0)
         return Outcome(502, self._body.done and stays_open(self._head), problem(502, str(ray.broken(error))))
 
-    def _cut(self, body: Body) -> Outcome:
-        """The answer broke off: let the client see it as the break that it is."""
-        if body.ends_with_connection:
+    def _cut(self) -> Outcome:
+        """The answer broke off: let the client see it as the break that it is, and of the same kind."""
+        if self._upstream.broken:
             self._client.reset()
         else:
             self._client.close()

@@ -227,4 +227,4 @@ async def _read_answer(wire: Wire, head: ResponseHead, method: bytes, limit: int
 
 
 def _ended_early() -> ResponseHead:
-    raise BadAnswerError("It closed the connection in the middle of one.")
+    raise BadAnswerError("It closed the connection before the end of it.")

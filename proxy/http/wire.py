@@ -26,6 +26,7 @@ class Wire(asyncio.Protocol):
 
     __slots__ = (
         "_discarding",
+        "_full",
         "_loop",
         "_made",
         "_more",
@@ -52,6 +53,7 @@ class Wire(asyncio.Protocol):
         self._room: asyncio.Future[None] | None = None
         self._watch: Callable[[], object] | None = None
         self._paused = False
+        self._full = False
         self._discarding = False
         self.received = b""
         """What came and was not yet taken."""
@@ -103,12 +105,12 @@ class Wire(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """`WRITE_AHEAD_BYTES` wait to be sent."""
-        self._room = self._loop.create_future()
+        self._full = True
 
     def resume_writing(self) -> None:
-        """They have been sent."""
+        """Most of them have been sent."""
+        self._full = False
         _resolve(self._room)
-        self._room = None
 
     def _end(self) -> None:
         self.ended = True
@@ -156,8 +158,12 @@ class Wire(asyncio.Protocol):
 
     async def drain(self) -> None:
         """Wait until less than `WRITE_AHEAD_BYTES` wait to be sent, or the connection is lost."""
-        if self._room is not None and not self.lost:
-            await self._room
+        if self._full and not self.lost:
+            self._room = self._loop.create_future()
+            try:
+                await self._room
+            finally:
+                self._room = None
 
     def keep_alive(self) -> None:
         """Let the kernel find out if the other machine is gone without a word."""
@@ -172,7 +178,10 @@ class Wire(asyncio.Protocol):
         """Send what waits, then say that no more will come. The other side may still send."""
         if not self.finished:
             self.finished = True
-            self._transport.write_eof()
+            try:
+                self._transport.write_eof()
+            except OSError:  # asyncio's own loop lets it through that the other side is gone
+                self.abort()
 
     def close(self) -> None:
         """Send what waits, then close."""

@@ -163,7 +163,7 @@ async def test_g3_what_was_never_sent_is_not_kuberays(deployments, record):
 
 async def test_g3_what_somebody_else_creates_after_kuberays_attempt_is_not_kuberays(deployments, record):
     ray = PlayedRay()
-    record.declared = record.declared.attempting(["model"])
+    await record.keep(record.declared.attempting(["model"]))
 
     await deployments.carry_out(order(ray, config(app("model")), Caller.OTHER))
 
@@ -265,6 +265,6 @@ async def test_a_deletion_is_watched_until_it_is_done_also_when_ray_is_down_mean
             raise answer
         return answer
 
-    await leftovers.see_off(frozenset({"model"}), look, lambda: dropped.append(1))
+    await leftovers.see_off({"model": 0.0}, look, lambda: dropped.append(1))
 
     assert (answers, dropped) == ([], [])

@@ -24,10 +24,10 @@ def ray():
 
 
 @pytest.fixture
-def one(tmp_path):
+async def one(tmp_path):
     metrics = Metrics("test")
     record = Record(tmp_path, metrics)
-    record.declared = Declared().accepting(config(app("static")), keep_receipts=False)
+    await record.keep(Declared().accepting(config(app("static")), keep_receipts=False))
     settings = replace(Settings(), settle_timeout_s=0.05)
     return OneApplication(Deployments(record, settings, metrics, on_change=lambda: None))
 
@@ -52,7 +52,7 @@ async def test_g10_the_list_tells_owner_origin_and_state_of_each(one, ray):
 
 
 async def test_before_kuberays_first_put_the_owner_is_unknown(one, ray):
-    one.deployments.record.declared = Declared()
+    await one.deployments.record.keep(Declared())
 
     assert content(await call(one.get, ray, "GET", "static"))["owner"] == "unknown"
 

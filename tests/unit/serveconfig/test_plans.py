@@ -262,19 +262,34 @@ class TestDelete:
 class TestDrop:
     """A deletion that Ray has lost sight of, again."""
 
-    def test_g3_what_runs_on_without_a_config_is_left_out_again(self):
-        runs = running(shown(app("static")), shown(name="deleted"), shown(app("model")))
+    @pytest.mark.parametrize("source", ["declarative", None])
+    def test_g3_what_runs_on_without_a_config_is_left_out_again(self, source):
+        left_over = shown(name="deleted", source=source, last_deployed_time_s=5.0)
+        runs = running(shown(app("static")), left_over, shown(app("model")))
 
-        plan = drop(frozenset({"deleted"}), situation(runs, OLD))
+        plan = drop(frozenset({"deleted"}), situation(runs, OLD, dropped={"deleted": 5.0}, ray="2.9.3"))
 
         assert list(sent(plan)[0]) == ["static", "model"]
         assert plan.retired == ("deleted",)
 
+    def test_g3_until_then_it_counts_as_gone(self):
+        runs = running(shown(app("static")), shown(name="deleted", source=None, last_deployed_time_s=5.0))
+        now = situation(runs, OLD, dropped={"deleted": 5.0}, ray="2.9.3")
+
+        assert list(sent(declare(NEW, now))[0]) == ["static"]
+        assert list(sent(upsert(config(app("deleted")), now))[0]) == ["static", "deleted"]
+
     @pytest.mark.parametrize(
-        "entry", [shown(app("deleted")), imperative("deleted"), shown(name="deleted", source=None)]
+        "entry",
+        [
+            pytest.param(shown(app("deleted"), last_deployed_time_s=5.0), id="it has a config again"),
+            pytest.param(imperative("deleted", last_deployed_time_s=6.0), id="serve.run made it anew"),
+            pytest.param(shown(name="deleted", source=None, last_deployed_time_s=6.0), id="likewise, on an old Ray"),
+            pytest.param(shown(name="deleted", status="DELETING", last_deployed_time_s=5.0), id="it is on its way out"),
+        ],
     )
-    def test_g1_what_somebody_may_have_made_anew_stays(self, entry):
-        assert drop(frozenset({"deleted"}), situation(running(entry), OLD)).body is None
+    def test_g1_what_somebody_has_made_anew_stays(self, entry):
+        assert drop(frozenset({"deleted"}), situation(running(entry), OLD, dropped={"deleted": 5.0})).body is None
 
 
 names = st.sampled_from("abcdef")
