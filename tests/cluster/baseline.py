@@ -41,7 +41,7 @@ def _story(by_pair: Mapping[Pair, Record]) -> str:
     first = next(iter(by_pair.values()))
     noted = list(dict.fromkeys(key for record in by_pair.values() for key in record.saw))
     rows = [[_words(key), *(_cell(record.saw.get(key)) for record in by_pair.values())] for key in noted]
-    return f"\n## {first.story}\n\n{first.tells}\n\n" + _table(["", *_headings(by_pair)], rows)
+    return f"## {first.story}\n\n{first.tells}\n\n" + _table(["", *_headings(by_pair)], rows)
 
 
 def _headings(pairs: Iterable[Pair]) -> list[str]:

@@ -74,7 +74,8 @@ async def service(api: Api, pair: Pair, holdfast: bool) -> AsyncIterator[RayServ
 def record(request: pytest.FixtureRequest, pair: Pair, holdfast: bool) -> Iterator[Record]:  # noqa: FBT001 - see above
     """Kept also when the story's assertion fails: what was seen was seen."""
     letter = request.path.stem.removeprefix("test_").split("_")[0]
-    story = f"{letter}. {request.node.name.removeprefix('test_').replace('_', ' ')}"
+    sentence, _, told_with = request.node.name.removeprefix("test_").rstrip("]").partition("[")
+    story = f"{letter}. {sentence.replace('_', ' ')}" + (f" ({told_with.replace('-', ' ')})" if told_with else "")
     record = Record(story, request.module.__doc__.splitlines()[0][3:], str(pair.kuberay), str(pair.ray), holdfast)
     yield record
     record.keep()

@@ -16,7 +16,7 @@ class Record:
     """One story with one pair."""
 
     story: str
-    """Its letter and its sentence; with what it was told with in brackets, if there is a choice."""
+    """Its letter and its sentence; and in brackets what it was told with, if there is a choice."""
     tells: str
     kuberay: str
     ray: str
