@@ -1,15 +1,18 @@
 """`python -m tests.cluster`: the users' stories on real KubeRay and real Ray.
 
-With ``KUBECONFIG`` set they run on that cluster; without, on a node that is started for them here and stopped after.
+With ``KUBECONFIG`` set they run on that cluster; without, on a node of this machine: one that is up already, or one
+that is started for them and stopped after.
 """
 
 import argparse
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 from tests.cluster import baseline
 from tests.cluster.node import images, lifecycle
@@ -26,24 +29,33 @@ def main() -> int:
     """Exit code 0 if every story came out as expected, else 1."""
     options = _options()
     pairs = [Pair.parse(each) for each in options.pairs.split()]
-    own_node = not os.environ.get("KUBECONFIG")
     # Ended from outside, we still stop the node: an exception passes through `finally`, a signal does not.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        if own_node:
-            lifecycle.up()
-            os.environ["KUBECONFIG"] = str(KUBECONFIG)
-        failed = [pair for pair in pairs if not _tell(pair, options, own_node=own_node)]
+        with _cluster(keep=options.keep) as own_node:
+            failed = [pair for pair in pairs if not _tell(pair, options, own_node=own_node)]
     except CannotRunHereError as error:
         lifecycle.say(str(error))
         return 1
-    finally:
-        if own_node and not options.keep:
-            lifecycle.down()
     if options.baseline:
         baseline.write()
     lifecycle.say(f"pairs told: {len(pairs)}, with a story that came out otherwise: {len(failed)}")
     return 1 if failed else 0
+
+
+@contextlib.contextmanager
+def _cluster(*, keep: bool) -> Iterator[bool]:
+    """A cluster to tell stories on; whether it is a node of ours. A node that was up before stays up."""
+    if os.environ.get("KUBECONFIG"):
+        yield False
+        return
+    started = lifecycle.up()
+    os.environ["KUBECONFIG"] = str(KUBECONFIG)
+    try:
+        yield True
+    finally:
+        if started and not keep:
+            lifecycle.down()
 
 
 def _options() -> argparse.Namespace:

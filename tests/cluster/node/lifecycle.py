@@ -30,20 +30,20 @@ _STOP_ORDER = [
 ]
 
 
-def up() -> None:
-    """Start the node and wait until pods can run on it. Builds what it needs first.
+def up() -> bool:
+    """Start the node and wait until pods can run on it; builds what it needs first. False if it was up already.
 
     Raises: CannotRunHereError if the machine cannot do it, or a part dies or does not come up.
     """
     machine.install_packages()
     programs.build(programs.NODE)
-    if not _is_up():
+    starts = not _is_up()
+    if starts:
         down()
         machine.require()
-        _write_files()
-        network.set_up()
-        _start()
+        _start_or_leave_nothing()
     say(f"export KUBECONFIG={KUBECONFIG}")
+    return starts
 
 
 def down() -> None:
@@ -82,6 +82,16 @@ def _write_files() -> None:
     for template, target in _TEMPLATES.items():
         (STATE / target).write_text(parts.fill_in(template))
     credentials.issue_all()
+
+
+def _start_or_leave_nothing() -> None:
+    try:
+        _write_files()
+        network.set_up()
+        _start()
+    except BaseException:  # Ctrl-C, too: half a node is of no use to anyone
+        down()
+        raise
 
 
 def _start() -> None:
