@@ -41,6 +41,7 @@ MAX_WAIT_S = 3600.0
 POLL_S = 0.5
 
 _NAME = re.compile(r"[ -.0-~]{1,200}")
+_QUOTED = re.compile(r"input_value=.*(?=, input_type=\w+\])")
 _SETTLED = (Status.RUNNING, Status.DEPLOY_FAILED)
 
 
@@ -232,6 +233,6 @@ def _refuse_browsers(head: RequestHead) -> None:
 
 
 def _refused_by_ray(answer: Answer) -> Answer:
-    """Ray's words as a problem: they are about the caller's own config."""
-    said = b"".join(answer.body)[:8192].decode(errors="replace")
+    """Ray's words as a problem, without the values that Ray 2.60 (pydantic 2) quotes in them."""
+    said = _QUOTED.sub("input_value=...", b"".join(answer.body)[:8192].decode(errors="replace"))
     return problem(answer.status, "Ray refused the config", said or "Ray gave no reason.")

@@ -56,6 +56,7 @@ class Exchange:
     sent_bytes: int
     duration_s: float
     passed_through: bool
+    """It was Ray's to answer."""
     head: RequestHead | None = None
     """To tell what kind of request it was; None if it could not be read."""
 
@@ -136,11 +137,12 @@ class Relay:
 
     async def _exchange(self, client: Wire, head: RequestHead) -> bool:
         """The life of a request. Returns whether another may follow on the connection."""
-        meter, handler = _Meter(client, head), None
-        body: Body = UntilClosed()
+        meter, passes = _Meter(client, head), False
+        body: Body = UntilClosed()  # as far as is known, before it is
         try:
             body = request_body(head)
             handler = self._route(head)
+            passes = handler is None
             if handler is None:
                 outcome = await pass_through(client, head, body, self._upstream)
             else:
@@ -149,7 +151,7 @@ class Relay:
             outcome = refused(error)
         if outcome.answer is not None:
             outcome = await self._give(client, outcome.answer, head, stays_open=outcome.stays_open)
-        self._observe(meter.exchange(outcome.status, passed_through=handler is None))
+        self._observe(meter.exchange(outcome.status, passed_through=passes))
         if not outcome.stays_open and not body.done:
             await self._part(client)
         return outcome.stays_open

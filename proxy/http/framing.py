@@ -55,7 +55,7 @@ class Body:
         """Whether the end of the connection is the end of the body."""
         return False
 
-    def scan(self, received: bytes, payload: list[bytes] | None = None) -> int:
+    def scan(self, received: bytes, payload: bytearray | None = None) -> int:
         """How many bytes at the front of ``received`` are the body's. Called again with those that follow them.
 
         The content in them, without chunk lines and trailers, is appended to ``payload``.
@@ -66,8 +66,8 @@ class Body:
         taken = min(self._left, len(received))
         self._left -= taken
         self.done = self._left == 0
-        if payload is not None and taken:
-            payload.append(received[:taken])
+        if payload is not None:
+            payload += received[:taken]
         return taken
 
 
@@ -85,10 +85,10 @@ class UntilClosed(Body):
         """Yes: that is the rule."""
         return True
 
-    def scan(self, received: bytes, payload: list[bytes] | None = None) -> int:
+    def scan(self, received: bytes, payload: bytearray | None = None) -> int:
         """All of it."""
         if payload is not None:
-            payload.append(received)
+            payload += received
         return len(received)
 
 
@@ -105,14 +105,14 @@ class Chunks(Body):
         self.done = False
         self._fault = fault
         self._trailer_bytes = 0
-        self._step: Callable[[bytes, int, list[bytes] | None], int] = self._chunk_line
+        self._step: Callable[[bytes, int, bytearray | None], int] = self._chunk_line
 
     @property
     def announced_bytes(self) -> int:
         """Chunks announce nothing about the whole."""
         return 0
 
-    def scan(self, received: bytes, payload: list[bytes] | None = None) -> int:
+    def scan(self, received: bytes, payload: bytearray | None = None) -> int:
         """As `Body.scan`."""
         at = 0
         while not self.done:
@@ -122,7 +122,7 @@ class Chunks(Body):
             at = after
         return at
 
-    def _chunk_line(self, received: bytes, at: int, _: list[bytes] | None) -> int:
+    def _chunk_line(self, received: bytes, at: int, _: bytearray | None) -> int:
         end = self._line_end(received, at, _MAX_CHUNK_LINE_BYTES)
         if end == at:
             return at
@@ -133,16 +133,16 @@ class Chunks(Body):
         self._step = self._content if self._left else self._trailer
         return end
 
-    def _content(self, received: bytes, at: int, payload: list[bytes] | None) -> int:
+    def _content(self, received: bytes, at: int, payload: bytearray | None) -> int:
         end = min(at + self._left, len(received))
         self._left -= end - at
-        if payload is not None and end > at:
-            payload.append(received[at:end])
+        if payload is not None:
+            payload += received[at:end]
         if not self._left:
             self._step = self._content_end
         return end
 
-    def _content_end(self, received: bytes, at: int, _: list[bytes] | None) -> int:
+    def _content_end(self, received: bytes, at: int, _: bytearray | None) -> int:
         end = received[at : at + 2]
         if not b"\r\n".startswith(end):
             raise self._fault("A chunk is longer than the size before it says.")
@@ -151,7 +151,7 @@ class Chunks(Body):
         self._step = self._chunk_line
         return at + 2
 
-    def _trailer(self, received: bytes, at: int, _: list[bytes] | None) -> int:
+    def _trailer(self, received: bytes, at: int, _: bytearray | None) -> int:
         end = self._line_end(received, at, _MAX_TRAILER_BYTES - self._trailer_bytes)
         if end == at:
             return at

@@ -91,7 +91,7 @@ class Request:
         self.head = head
         self._wire = wire
         self._body = body
-        self._content: list[bytes] = []
+        self._content = bytearray()
         self._asked_for = not _waits_to_be_asked(head)
 
     async def read(self, limit: int) -> bytes:
@@ -104,15 +104,17 @@ class Request:
         """
         if not await self._read(limit):
             raise BodyTooLargeError(limit)
-        self._content = [b"".join(self._content)]
-        return self._content[0]
+        return bytes(self._content)
 
     async def skip(self) -> bool:
         """Throw away what was not read, so that the next request can be. False: it is too long, or does not come.
 
         A client that waits to be asked for its body is not asked; whether it will send it is then its own choice.
         """
-        if not self._body.done and not self._asked_for and not self._wire.received:
+        self._content = bytearray()
+        if self._body.done:
+            return True
+        if not self._asked_for and not self._wire.received:
             return False
         try:
             async with asyncio.timeout(SKIPPED_S):
@@ -122,14 +124,11 @@ class Request:
 
     async def _read(self, limit: int) -> bool:
         """Read the body to its end. False: it is longer than ``limit``."""
-        length = sum(map(len, self._content))
-        while length + self._body.announced_bytes <= limit:
+        while len(self._content) + self._body.announced_bytes <= limit:
             if self._body.done:
                 return True
-            before = len(self._content)
             taken = self._body.scan(self._wire.received, self._content)
             self._wire.take(taken)
-            length += sum(map(len, self._content[before:]))
             if not taken:
                 await self._wait()
         return False

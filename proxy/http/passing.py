@@ -9,7 +9,7 @@ from proxy.http.head import END_OF_HEAD, BadAnswerError, BadRequestError, Reques
 from proxy.http.hop import asks_upgrade, forwarded_request, forwarded_response, stays_open
 from proxy.http.local import Outcome, problem, refused
 from proxy.http.tunnel import tunnel
-from proxy.http.upstream import Upstream, UpstreamUnreachableError, following_response, may_repeat, next_response
+from proxy.http.upstream import REPEATABLE, Upstream, UpstreamUnreachableError, following_response, next_response
 from proxy.http.wire import Wire
 
 _SWITCHING_PROTOCOLS = 101
@@ -25,37 +25,35 @@ async def pass_through(client: Wire, head: RequestHead, body: Body, ray: Upstrea
     """
     content = client.take(body.scan(client.received))
     opening = (forwarded_request(head), content) if content else (forwarded_request(head),)
-    upgrade = asks_upgrade(head)
-    repeatable = may_repeat(head.method, body) and not content and not upgrade
+    repeatable = head.method in REPEATABLE and body.done and not content and not asks_upgrade(head)
     try:
         wire = (ray.reuse() if repeatable else None) or await ray.connect()
-        passage = Passage(client, wire, head, body, upgrade=upgrade)
-        passed = await passage.run(opening, ray)
-        if passed is None:
-            passage = Passage(client, await ray.connect(), head, body, upgrade=upgrade)
-            passed = await passage.run(opening, ray)
+        outcome = await Passage(client, wire, head, body, ray).run(opening)
+        if outcome is None:
+            outcome = await Passage(client, await ray.connect(), head, body, ray).run(opening)
     except UpstreamUnreachableError as error:
         answer = problem(502, str(error), ((b"Retry-After", b"1"),))
         return Outcome(502, body.done and stays_open(head), answer)
-    return passed or Outcome(0)
+    return outcome or Outcome(0)
 
 
 class Passage:
     """One exchange over two connections."""
 
-    __slots__ = ("_body", "_client", "_head", "_refusal", "_status", "_upgrade", "_upload", "_upstream")
+    __slots__ = ("_body", "_client", "_head", "_ray", "_refusal", "_status", "_upgrade", "_upload", "_upstream")
 
-    def __init__(self, client: Wire, upstream: Wire, head: RequestHead, body: Body, *, upgrade: bool) -> None:
+    def __init__(self, client: Wire, upstream: Wire, head: RequestHead, body: Body, ray: Upstream) -> None:
         self._client = client
         self._upstream = upstream
         self._head = head
         self._body = body
-        self._upgrade = upgrade
+        self._ray = ray
+        self._upgrade = asks_upgrade(head)
         self._upload: asyncio.Task[None] | None = None
         self._refusal: BadRequestError | None = None
         self._status = 0
 
-    async def run(self, opening: tuple[bytes, ...], ray: Upstream) -> Outcome | None:
+    async def run(self, opening: tuple[bytes, ...]) -> Outcome | None:
         """The exchange, from ``opening``: the request, as far as it is here.
 
         None: the connection, which had been used before, closed without an answer. The request can be sent again.
@@ -65,26 +63,27 @@ class Passage:
             self._client.watch(self._client_ended)
         else:
             self._upload = asyncio.create_task(self._send_rest())
-        passed: Outcome | None = Outcome(0)
+        outcome = None
         try:
-            first = await next_response(self._upstream)
-            if first is None and self._upstream.used and not self._left:
-                passed = None
-            elif first is None:
-                passed = self._unanswered(BadAnswerError("It closed the connection before the first byte of it."), ray)
-            else:
-                passed = await self._answer(first)
-        except BadAnswerError as error:
-            passed = self._unanswered(error, ray)
+            outcome = await self._converse()
         finally:
             await self._end_upload()
             self._client.watch(None)
             # An upgrade that was refused may have left aiohttp waiting for frames.
-            if passed and passed.stays_open and not self._upgrade:
-                ray.release(self._upstream)
+            if outcome is not None and outcome.stays_open and not self._upgrade:
+                self._ray.release(self._upstream)
             else:
                 self._upstream.abort()
-        return passed
+        return outcome
+
+    async def _converse(self) -> Outcome | None:
+        try:
+            first = await next_response(self._upstream)
+            if first is None and self._upstream.used and not self._left:
+                return None
+            return await self._answer(first or await following_response(self._upstream))
+        except BadAnswerError as error:
+            return self._unanswered(error)
 
     # The request.
 
@@ -122,6 +121,7 @@ class Passage:
     async def _answer(self, head: ResponseHead) -> Outcome:
         while head.status < _OK and head.status != _SWITCHING_PROTOCOLS:
             self._client.write(forwarded_response(head))
+            await self._client.drain()
             head = await following_response(self._upstream)
         if self._switches(head):
             return await self._switch(head)
@@ -178,7 +178,7 @@ class Passage:
         """Whether the client has gone, or may have: it has finished sending, and Ray was told so."""
         return self._client.lost or (self._client.ended and self._upstream.finished)
 
-    def _unanswered(self, error: BadAnswerError, ray: Upstream) -> Outcome:
+    def _unanswered(self, error: BadAnswerError) -> Outcome:
         """What to do about an answer that cannot be passed on."""
         if self._status:
             return self._cut()
@@ -186,7 +186,7 @@ class Passage:
             return refused(self._refusal)
         if self._left:
             return Outcome(0)
-        return Outcome(502, self._body.done and stays_open(self._head), problem(502, str(ray.broken(error))))
+        return Outcome(502, self._body.done and stays_open(self._head), problem(502, str(self._ray.broken(error))))
 
     def _cut(self) -> Outcome:
         """The answer broke off: let the client see it as the break that it is, and of the same kind."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from proxy.http.framing import Body, response_body
+from proxy.http.framing import response_body
 from proxy.http.head import BadAnswerError, Headers, ResponseHead, find_end, parse_response
 from proxy.http.hop import stays_open
 from proxy.http.local import Answer
@@ -18,6 +18,9 @@ from proxy.http.wire import Wire
 
 MAX_ANSWER_HEAD_BYTES = 256 * 1024
 """aiohttp sets no limit to the head of an answer; this one is far above any that Ray was seen to send (1 KiB)."""
+
+REPEATABLE = frozenset((b"GET", b"HEAD"))
+"""What may be sent again if it went unanswered and had no body: RFC 9110, 9.2.2, and Ray's GETs change nothing."""
 
 _FINAL = 200
 
@@ -32,11 +35,6 @@ class UpstreamUnreachableError(UpstreamError):
 
 class UpstreamBrokenError(UpstreamError):
     """The request was sent, and no whole answer came: what Ray did with it is not known."""
-
-
-def may_repeat(method: bytes, body: Body) -> bool:
-    """Whether a request that went unanswered may be sent again: RFC 9110, 9.2.2, and Ray's GETs change nothing."""
-    return method in (b"GET", b"HEAD") and body.done
 
 
 class Upstream:
@@ -117,11 +115,12 @@ class Upstream:
                 longer than ``max_answer_bytes``.
         """
         request = (self._head(method, target, headers, sum(map(len, body))), *body)
-        wire = (self.reuse() if may_repeat(method, Body(len(request) - 1)) else None) or await self.connect()
+        wire = (self.reuse() if method in REPEATABLE and not body else None) or await self.connect()
         try:
             wire.write(*request)
             head = await next_response(wire)
             if head is None and wire.used:
+                wire.abort()
                 wire = await self.connect()
                 wire.write(*request)
                 head = await next_response(wire)
@@ -211,19 +210,18 @@ async def following_response(wire: Wire) -> ResponseHead:
 
 async def _read_answer(wire: Wire, head: ResponseHead, method: bytes, limit: int) -> tuple[Answer, bool]:
     """The answer, and whether its connection may be used again."""
-    body, content, length = response_body(head, method), list[bytes](), 0
+    body, content = response_body(head, method), bytearray()
     while not body.done:
-        before = len(content)
         taken = body.scan(wire.received, content)
         wire.take(taken)
-        length += sum(map(len, content[before:]))
-        if length > limit:
-            raise BadAnswerError(f"Its answer is longer than {limit} bytes.")
+        if len(content) > limit:
+            raise BadAnswerError(f"Its content is longer than {limit} bytes.")
         if not taken and not await wire.more():
             if not body.ends_with_connection or wire.broken:
                 _ended_early()
             break
-    return Answer(head.status, head.headers, content, head.reason), body.done and stays_open(head)
+    answer = Answer(head.status, head.headers, (bytes(content),), head.reason)
+    return answer, body.done and stays_open(head)
 
 
 def _ended_early() -> ResponseHead:

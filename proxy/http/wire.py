@@ -64,7 +64,7 @@ class Wire(asyncio.Protocol):
         self.lost = False
         """The connection is gone in both directions."""
         self.broken = False
-        """It went with an error, a reset say, and not by an orderly close."""
+        """It went with an error, a reset say, before the other side had finished sending."""
         self.used = False
         """It has carried an exchange before this one."""
         self.idle_since: float | None = None
@@ -99,7 +99,7 @@ class Wire(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
         self.lost = self.finished = True
-        self.broken = exc is not None
+        self.broken = exc is not None and not self.ended
         _resolve(self._room)
         self._end()
 
@@ -123,7 +123,12 @@ class Wire(asyncio.Protocol):
     def take(self, count: int) -> bytes:
         """The first ``count`` bytes of what came; they are the caller's now."""
         received = self.received
-        taken, self.received = (received, b"") if count == len(received) else (received[:count], received[count:])
+        if count == len(received):
+            taken, self.received = received, b""
+        elif count:
+            taken, self.received = received[:count], received[count:]
+        else:
+            return b""
         self.taken_bytes += count
         if self._paused and len(self.received) < READ_AHEAD_BYTES:
             self._read_on()
@@ -207,8 +212,7 @@ class Wire(asyncio.Protocol):
         self._read_on()
         try:
             async with asyncio.timeout(seconds):
-                while await self.more():
-                    continue
+                await self.more()
         except TimeoutError:
             return
 

@@ -107,8 +107,8 @@ def test_what_an_owner_does_to_an_application_is_no_loss_and_no_restart():
     assert (tally.lost, tally.restarted) == ((), ())
 
 
-def test_after_its_owner_is_done_an_application_counts_again():
-    tally = Tally().owner_acts("a").seen({"a": running("1")}).owner_done("a").seen({"a": running("1")})
+def test_from_the_moment_its_owner_is_done_an_application_counts_again():
+    tally = Tally().owner_acts("a").seen({"a": running("1")}).owner_done("a")
 
     assert tally.seen({}).lost == ("a",)
     assert tally.seen({"a": running("2")}).restarted == ("a",)

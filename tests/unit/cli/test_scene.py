@@ -82,5 +82,5 @@ def test_what_a_chapter_came_to(after, operator, unretired, expected):
 def test_a_chapter_answers_only_for_its_own_losses_but_does_not_hide_the_earlier_ones():
     before = Tally(lost=("a", "b"))
 
-    assert outcome(before, before, {}, READY) == "nothing lost more, but a and b are still gone"
+    assert outcome(before, before, {}, READY) == "nothing more lost; still gone: a, b"
     assert outcome(before, before, {"a": SHOP_SEEN, "b": SHOP_SEEN}, READY) == "nothing lost, nothing restarted"

@@ -67,7 +67,7 @@ def test_the_whole_story_without_holdfast_loses_what_came_by_rest(serve, out):
         "nothing lost, nothing restarted",
         "lost: translate, forecast",
         "lost: translate, forecast",
-        "nothing lost more, but translate and forecast are still gone",
+        "nothing more lost; still gone: translate, forecast",
         "the RayService is stuck",
     ]
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.fakes.dashboard import FakeRay
 from tests.fakes.go_wire import Request, marshal
-from tests.fakes.kuberay import OPERATORS, DashboardError, KubeRay, statuses
+from tests.fakes.kuberay import DashboardError, KubeRay, statuses
 
 STATIC = {"name": "static", "route_prefix": "/static", "import_path": "served:echo"}
 OTHER = {"name": "other", "route_prefix": "/other", "import_path": "served:echo"}
@@ -49,7 +49,7 @@ async def ray():
         yield ray
 
 
-@pytest.fixture(params=OPERATORS)
+@pytest.fixture(params=["1.2.2", "1.6.2"], ids=["puts, then asks", "asks, then puts"])
 def kuberay(ray, request):
     kuberay = KubeRay(request.param, "127.0.0.1", ray.port)
     kuberay.apply(STATIC)
@@ -65,19 +65,27 @@ async def test_a_new_service_is_put_once_and_becomes_ready(kuberay):
     assert kuberay.puts == 1
 
 
-async def test_since_1_5_only_declarative_applications_are_asked_for(kuberay, ray):
-    await kuberay.reconcile()
+@pytest.mark.parametrize(
+    ("versions", "methods", "query", "token"),
+    [
+        (["1.0.0", "1.1.1", "1.2.2"], ["PUT", "GET"], "", False),
+        (["1.3.2", "1.4.2"], ["GET", "PUT"], "", False),
+        (["1.5.0"], ["GET", "PUT"], "?api_type=declarative", False),
+        (["1.5.2", "1.6.2", "1.7.0"], ["GET", "PUT"], "?api_type=declarative", True),
+    ],
+)
+async def test_versions_differ_in_order_query_and_token(ray, versions, methods, query, token):
+    for version in versions:
+        ray.seen.clear()
+        kuberay = KubeRay(version, "127.0.0.1", ray.port, token="abc")  # noqa: S106 - nobody's
+        kuberay.apply(STATIC)
+        await kuberay.reconcile()
+        kuberay.close()
 
-    asked = [seen.target for seen in ray.seen if seen.method == "GET"]
-    newer = kuberay.version >= "1.5"
-    assert asked == ["/api/serve/applications/" + ("?api_type=declarative" if newer else "")]
-
-
-async def test_up_to_1_2_it_puts_before_it_asks(kuberay, ray):
-    await kuberay.reconcile()
-
-    older = kuberay.version < "1.3"
-    assert [seen.method for seen in ray.seen] == (["PUT", "GET"] if older else ["GET", "PUT"])
+        assert [seen.method for seen in ray.seen] == methods
+        assert {seen.target for seen in ray.seen if seen.method == "GET"} == {"/api/serve/applications/" + query}
+        names = [{name for name, _ in seen.headers} for seen in ray.seen]
+        assert [token, token] == ["X-Ray-Authorization" in one for one in names]
 
 
 async def test_an_operator_restart_puts_the_same_bytes_again(kuberay, ray):
@@ -114,14 +122,6 @@ async def test_a_failing_application_of_whatever_origin_makes_it_unready(kuberay
         await kuberay.reconcile()
 
     assert not kuberay.ready
-
-
-async def test_the_token_is_sent_since_1_5_2_and_only_then(kuberay, ray):
-    kuberay.token = "abc"  # noqa: S105 - nobody's
-    await kuberay.reconcile()
-
-    named = {name for seen in ray.seen for name, _ in seen.headers}
-    assert ("X-Ray-Authorization" in named) == (kuberay.version >= "1.5.2")
 
 
 async def test_an_answer_after_its_time_out_is_too_late(ray):

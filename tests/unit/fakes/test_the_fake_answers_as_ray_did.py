@@ -154,3 +154,29 @@ async def test_a_gzipped_body_is_answered_as_it_was(ray, http):
     status, _, _ = await put(http, zipped, {"Content-Encoding": "gzip"})
 
     assert recorded["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "builder", "dropped"),
+    [
+        ("building", "slow", "never_built", False),
+        ("deploying", "slow", "never_ready", False),
+        ("deploy-failed", "bad", "broken", False),
+        ("deleting", "d2", "echo", True),
+    ],
+)
+async def test_an_application_on_its_way_looks_as_it_did(what, name, builder, dropped):
+    recorded = captured("2.60.0", f"get-{what}")["applications"][name]
+    config = {"name": name, "route_prefix": f"/{name}", "import_path": f"served:{builder}"}
+
+    async with FakeRay("2.60.0") as ray, aiohttp.ClientSession(ray.url) as http:
+        ray.cluster.delays.build_s = ray.cluster.delays.start_s = ray.cluster.delays.flicker_s = 0
+        await put(http, {"applications": [config]})
+        if dropped:
+            await put(http, {"applications": []})
+        answered = (await get(http))["applications"][name]
+
+    same = ("name", "route_prefix", "status", "source", "docs_path", "external_scaler_enabled")
+    assert {key: recorded[key] for key in same} == {key: answered[key] for key in same}
+    for key in ("deployed_app_config", "deployments", "deployment_topology"):
+        assert bool(recorded[key]) == bool(answered[key]), key

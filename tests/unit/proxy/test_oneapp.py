@@ -203,6 +203,15 @@ async def test_what_ray_refuses_is_told_in_rays_words(one, ray):
     assert (answer.status, content(answer)["detail"]) == (400, "import_path: field required")
 
 
+async def test_g12_the_values_that_ray_quotes_are_left_out(one, ray):
+    said = "1 validation error\napplications.0\n  Field required [type=missing, input_value={}, input_type=dict]"
+    ray.put_answer = Answer(400, (), [said.format("{'k': 's3cret'}").encode()])
+
+    detail = content(await call(one.put, ray, "PUT", "new", {"route_prefix": "/new"}))["detail"]
+
+    assert detail == said.format("...")
+
+
 @pytest.mark.parametrize("wait", ["-1", "x", "nan", "inf", "1e9"])
 async def test_a_wait_that_is_no_time_is_refused(one, ray, wait):
     assert (await call(one.get, ray, "GET", f"model?wait={wait}")).status == 400

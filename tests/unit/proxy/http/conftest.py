@@ -13,6 +13,12 @@ from proxy.relay import Relay, RelayLimits
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
+def linger_for_nothing(writer):
+    """Closing will be a reset."""
+    sock = writer.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
 class PlayedRay:
     """Answers each head that it reads with ``answer``: bytes to send, or a coroutine that is given the connection."""
 
@@ -46,6 +52,11 @@ class PlayedRay:
         for writer in self._writers:
             writer.close()
         self._writers.clear()
+
+    def reset(self):
+        for writer in self._writers:
+            linger_for_nothing(writer)
+        self.hang_up()
 
     async def stop(self):
         self._server.close()
@@ -82,8 +93,7 @@ class Client:
         self.writer.close()
 
     def reset(self):
-        linger = struct.pack("ii", 1, 0)
-        self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        linger_for_nothing(self.writer)
         self.writer.close()
 
 
@@ -138,5 +148,5 @@ async def house(ray):
 async def eventually(true):
     """Wait until it is so; as long as it takes, but not for ever."""
     async with asyncio.timeout(5):
-        while not true():
+        while not true():  # noqa: ASYNC110 - what is waited for sets no event
             await asyncio.sleep(0.001)

@@ -32,8 +32,11 @@ REQUESTS = {
         [b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: x"],
         [b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: x"],
     ),
-    "settings without an upgrade": ([b"Connection: http2-settings", b"HTTP2-Settings: x"], [b"Connection: http2-settings"]),
-}  # fmt: skip
+    "settings without an upgrade": (
+        [b"Connection: http2-settings", b"HTTP2-Settings: x"],
+        [b"Connection: http2-settings"],
+    ),
+}
 ANSWERS = {
     "nothing of the connection's": ([b"A: 1"], [b"A: 1"]),
     "Keep-Alive": ([b"Keep-Alive: timeout=5", b"A: 1"], [b"A: 1"]),

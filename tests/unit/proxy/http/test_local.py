@@ -20,7 +20,7 @@ def written(answer, head=GET, *, stays_open=True):
 def test_an_answer_is_written_with_its_length_and_a_date():
     first, date, *rest = written(Answer(200, ((b"A", b"b"),), BODY)).split(b"\r\nDate: ")
 
-    assert (b"HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 5", []) == (first, rest)
+    assert (first, rest) == (b"HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 5", [])
     assert date.endswith(b" GMT\r\n\r\nhello")
 
 
@@ -35,9 +35,9 @@ def test_an_answer_of_ray_s_is_given_back_without_what_was_for_its_connection():
     )
 
     assert (
-        b"HTTP/1.1 200 Fine\r\nDate: then\r\nServer: Ray\r\nContent-Length: 5\r\n\r\nhello"
-        == written(Answer(200, headers, BODY, b"Fine"))
-    )  # fmt: skip
+        written(Answer(200, headers, BODY, b"Fine"))
+        == b"HTTP/1.1 200 Fine\r\nDate: then\r\nServer: Ray\r\nContent-Length: 5\r\n\r\nhello"
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,10 +60,15 @@ def test_an_answer_of_ray_s_is_given_back_without_what_was_for_its_connection():
             b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nDate: x\r\nConnection: keep-alive\r\n\r\n",
         ),
         (Answer(200), GET, False, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nDate: x\r\nConnection: close\r\n\r\n"),
-        (Answer(400), None, False, b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nDate: x\r\nConnection: close\r\n\r\n"),
+        (
+            Answer(400),
+            None,
+            False,
+            b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nDate: x\r\nConnection: close\r\n\r\n",
+        ),
     ],
     ids=["HEAD", "HEAD with a length", "204", "304", "a status nobody knows", "HTTP/1.0", "the last", "to no request"],
-)  # fmt: skip
+)
 def test_an_answer_is_written_as_its_request_wants_it(answer, head, stays_open, expected):
     text = written(answer, head, stays_open=stays_open)
     date = text.split(b"Date: ")[1].split(b"\r\n")[0]
@@ -74,14 +79,17 @@ def test_an_answer_is_written_as_its_request_wants_it(answer, head, stays_open, 
 def test_a_problem_is_a_sentence():
     answer = problem(502, "Ray is away.", ((b"Retry-After", b"1"),))
 
-    assert ((b"Content-Type", b"application/problem+json"), (b"Retry-After", b"1")) == answer.headers
-    assert {"type": "about:blank", "title": "Bad Gateway", "status": 502, "detail": "Ray is away."} == json.loads(
-        answer.body[0]
-    )
+    assert answer.headers == ((b"Content-Type", b"application/problem+json"), (b"Retry-After", b"1"))
+    assert json.loads(answer.body[0]) == {
+        "type": "about:blank",
+        "title": "Bad Gateway",
+        "status": 502,
+        "detail": "Ray is away.",
+    }
 
 
 def test_a_date_is_written_as_http_wants_it():
-    assert b"Sun, 06 Nov 1994 08:49:37 GMT" == http_date(784111777)
+    assert http_date(784111777) == b"Sun, 06 Nov 1994 08:49:37 GMT"
 
 
 PUT = b"PUT /read HTTP/1.1\r\n%s\r\n\r\n"
@@ -121,7 +129,10 @@ async def test_a_body_can_be_read_twice(house):
 
 @pytest.mark.parametrize(
     "sent",
-    [PUT % b"Content-Length: 6" + b"hello!", PUT % b"Transfer-Encoding: chunked" + b"3\r\nhel\r\n3\r\nlo!\r\n0\r\n\r\n"],
+    [
+        PUT % b"Content-Length: 6" + b"hello!",
+        PUT % b"Transfer-Encoding: chunked" + b"3\r\nhel\r\n3\r\nlo!\r\n0\r\n\r\n",
+    ],
     ids=["by its length", "by its count"],
 )
 async def test_a_body_over_the_limit_is_413_and_the_connection_stays(house, sent):
@@ -156,6 +167,19 @@ async def test_a_handler_may_answer_a_body_over_the_limit_in_its_own_words(house
     assert b"413" in await client.ask(PUT % b"Content-Length: 6" + b"hello!", b"my words")
 
 
+async def test_a_connection_stays_after_a_body_of_any_size_was_read(house):
+    async def count(request):
+        return Answer(200, (), [b"[%d]" % len(await request.read(1 << 24))])
+
+    house.handlers["/read"] = count
+    client = await house.client()
+
+    for _ in range(2):
+        answer = await client.ask(PUT % b"Content-Length: 3000000" + b"a" * 3_000_000, b"]")
+        assert answer.endswith(b"[3000000]")
+        assert b"Connection: close" not in answer
+
+
 async def test_a_body_that_no_handler_wanted_is_skipped(house):
     async def uninterested(_):
         return Answer(200, (), [b"no thanks"])
@@ -174,8 +198,9 @@ async def test_a_client_that_waits_for_100_is_asked_when_the_body_is_read(house)
     house.handlers["/read"] = read_and_tell
     client = await house.client()
 
-    assert b"HTTP/1.1 100 Continue\r\n\r\n" == await client.ask(
-        PUT % b"Expect: 100-continue\r\nContent-Length: 5", b"\r\n\r\n"
+    assert (
+        await client.ask(PUT % b"Expect: 100-continue\r\nContent-Length: 5", b"\r\n\r\n")
+        == b"HTTP/1.1 100 Continue\r\n\r\n"
     )
     assert (await client.ask(b"hello", b"]")).endswith(b"[hello]")
 
@@ -225,6 +250,6 @@ async def test_a_client_that_leaves_before_its_body_is_whole_is_gone_for_the_han
     await client.send(PUT % b"Content-Length: 10" + b"hello")
     client.writer.write_eof()
 
-    assert b"" == await client.rest()
-    assert ["gone"] == seen
-    assert [0] == [exchange.status for exchange in house.exchanges]
+    assert await client.rest() == b""
+    assert seen == ["gone"]
+    assert [exchange.status for exchange in house.exchanges] == [0]

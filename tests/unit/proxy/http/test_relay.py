@@ -32,7 +32,7 @@ async def test_a_request_with_a_handler_never_reaches_ray(house, ray):
 
     assert b"from here" in await client.ask(HERE, b"from here")
     assert b"ok" in await client.ask(GET, b"ok")
-    assert [GET] == ray.heads
+    assert ray.heads == [GET]
 
 
 @pytest.mark.parametrize("target", [b"/%68ere", b"http://x/here", b"/here?a", b"/here#a", b"x:/h%65re"])
@@ -42,7 +42,7 @@ async def test_g1_no_spelling_of_a_path_gets_round_its_handler(house, ray, targe
 
     await client.ask(HERE.replace(b"/here", target), b"from here")
 
-    assert [] == ray.heads
+    assert ray.heads == []
 
 
 async def test_an_exchange_is_told_without_its_query(house):
@@ -51,7 +51,7 @@ async def test_an_exchange_is_told_without_its_query(house):
     await eventually(lambda: house.exchanges)
 
     (told,) = house.exchanges
-    assert ("GET", "/pass", 200, True) == (told.method, told.path, told.status, told.passed_through)
+    assert (told.method, told.path, told.status, told.passed_through) == ("GET", "/pass", 200, True)
     assert (len(GET), len(OK)) == (told.received_bytes, told.sent_bytes)
     assert 0 < told.duration_s < 5
 
@@ -60,7 +60,7 @@ async def test_bytes_are_counted_exchange_by_exchange(house):
     house.handlers["/here"] = here
     client = await house.client()
     put = b"PUT /a HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
-    sent = len((await client.ask(HERE, b"from here")))
+    sent = len(await client.ask(HERE, b"from here"))
     await client.ask(put, b"ok")
     await eventually(lambda: len(house.exchanges) == 2)
 
@@ -80,9 +80,9 @@ async def test_g11_a_fault_in_a_handler_costs_its_own_request_and_nothing_else(h
     with caplog.at_level(logging.ERROR, logger="holdfast.relay"):
         answer = await client.ask(request, b"}")
 
-    assert (500, "Internal error") == (problem(answer)["status"], problem(answer)["title"])
+    assert (problem(answer)["status"], problem(answer)["title"]) == (500, "Internal error")
     assert b"s3cret" not in answer
-    assert ["handler failed"] == [record.message for record in caplog.records]
+    assert [record.message for record in caplog.records] == ["handler failed"]
     assert caplog.records[0].exc_info
     assert b"from here" in await client.ask(HERE, b"from here")
 
@@ -98,7 +98,7 @@ async def test_a_fault_in_an_observer_closes_the_connection_and_is_logged(house,
         await client.send(GET)
         await client.rest()
 
-    assert ["connection failed"] == [record.message for record in caplog.records]
+    assert [record.message for record in caplog.records] == ["connection failed"]
 
 
 async def test_ray_away_is_502_with_a_sentence_and_the_connection_stays(house, ray):
@@ -122,7 +122,7 @@ async def test_an_upload_to_a_ray_that_is_away_is_answered_before_it_is_over(hou
     answer = await client.read(b"}")
 
     assert b"Connection: close" in answer
-    assert b"" == await client.rest()
+    assert await client.rest() == b""
 
 
 async def test_what_ray_did_is_not_guessed_when_it_breaks_off(house, ray):
@@ -135,7 +135,7 @@ async def test_what_ray_did_is_not_guessed_when_it_breaks_off(house, ray):
     detail = problem(await client.ask(b"DELETE /a HTTP/1.1\r\n\r\n", b"}"))["detail"]
 
     assert "not known" in detail
-    assert 1 == len(ray.heads)
+    assert len(ray.heads) == 1
 
 
 @pytest.mark.parametrize("method", [b"GET", b"HEAD"])
@@ -150,7 +150,7 @@ async def test_g9_what_changes_nothing_is_sent_again_on_a_new_connection(house, 
     ray.answer = once_more
 
     assert b"200" in await client.ask(GET.replace(b"GET", method), b"\r\n\r\n")
-    assert (2, 3) == (ray.connections, len(ray.heads))
+    assert (ray.connections, len(ray.heads)) == (2, 3)
 
 
 @pytest.mark.parametrize("method", [b"PUT", b"POST", b"DELETE", b"BREW"])
@@ -160,13 +160,13 @@ async def test_g9_what_may_change_something_goes_on_a_connection_of_its_own(hous
 
     await client.ask(GET.replace(b"GET", method), b"ok")
 
-    assert 2 == ray.connections
+    assert ray.connections == 2
 
 
 async def test_a_client_that_leaves_an_idle_stream_is_noticed_at_once(house, ray):
     async def stream(reader, writer):
         writer.write(b"HTTP/1.1 200 OK\r\n\r\none")
-        assert b"" == await reader.read()
+        assert await reader.read() == b""
         writer.close()
 
     ray.answer = stream
@@ -176,7 +176,7 @@ async def test_a_client_that_leaves_an_idle_stream_is_noticed_at_once(house, ray
     client.close()
 
     await eventually(lambda: ray.ended == 1)
-    await eventually(lambda: [200] == [told.status for told in house.exchanges])
+    await eventually(lambda: [told.status for told in house.exchanges] == [200])
 
 
 async def test_a_client_that_leaves_before_its_answer_has_status_0(house, ray):
@@ -190,7 +190,7 @@ async def test_a_client_that_leaves_before_its_answer_has_status_0(house, ray):
 
     client.reset()
 
-    await eventually(lambda: [0] == [told.status for told in house.exchanges])
+    await eventually(lambda: [told.status for told in house.exchanges] == [0])
 
 
 async def test_a_handler_finishes_though_its_client_has_left(house):
@@ -212,7 +212,7 @@ async def test_a_handler_finishes_though_its_client_has_left(house):
     go_on.set()
 
     await eventually(lambda: house.exchanges)
-    assert ([True], 0) == (finished, house.exchanges[0].status)
+    assert (finished, house.exchanges[0].status) == ([True], 0)
 
 
 async def test_a_head_that_does_not_come_in_time_is_408(house):
@@ -222,8 +222,8 @@ async def test_a_head_that_does_not_come_in_time_is_408(house):
     answer = await client.ask(b"GET / HTT", b"}")
 
     assert answer.startswith(b"HTTP/1.1 408 ")
-    assert [("", "", 408, False)] == [
-        (told.method, told.path, told.status, told.passed_through) for told in house.exchanges
+    assert [(told.method, told.path, told.status, told.passed_through) for told in house.exchanges] == [
+        ("", "", 408, False)
     ]
 
 
@@ -243,7 +243,7 @@ async def test_a_connection_that_is_idle_for_too_long_is_closed(house):
 
     house.relay._close_idle()
 
-    assert b"" == await client.rest()
+    assert await client.rest() == b""
 
 
 async def test_a_refused_request_is_told_and_the_connection_closed(house, ray):
@@ -252,9 +252,9 @@ async def test_a_refused_request_is_told_and_the_connection_closed(house, ray):
     answer = await client.ask(b"POST /a HTTP/1.1\r\nContent-Length: x\r\n\r\n", b"}")
 
     assert b"Connection: close" in answer
-    assert b"" == await client.rest()
-    assert [("POST", "/a", 400)] == [(told.method, told.path, told.status) for told in house.exchanges]
-    assert [] == ray.heads
+    assert await client.rest() == b""
+    assert [(told.method, told.path, told.status) for told in house.exchanges] == [("POST", "/a", 400)]
+    assert ray.heads == []
 
 
 async def test_many_clients_at_once_get_their_own_answers(house, ray):
@@ -273,72 +273,7 @@ async def test_many_clients_at_once_get_their_own_answers(house, ray):
 
     await house.listen()
     await asyncio.gather(*(ask(number) for number in range(40)))
-    assert 120 == len(ray.heads)
-
-
-async def test_a_drained_relay_accepts_nothing_more(house):
-    client = await house.client()
-    await client.ask(GET, b"ok")
-
-    await house.relay.drain(5)
-
-    assert b"" == await client.rest()
-    with pytest.raises(OSError):
-        await house.client()
-
-
-async def test_draining_lets_an_upload_finish_and_an_answer_be_told_as_the_last(house, ray):
-    async def read_all(reader, writer):
-        await reader.readexactly(10)
-        writer.write(OK)
-
-    house.handlers["/here"] = here
-    ray.answer = read_all
-    uploading = await house.client()
-    await uploading.send(b"PUT /a HTTP/1.1\r\nContent-Length: 10\r\n\r\nhello")
-    await eventually(lambda: ray.heads)
-
-    draining = asyncio.create_task(house.relay.drain(5))
-    await asyncio.sleep(0.01)
-    await uploading.send(b"world")
-
-    assert OK == await uploading.rest()
-    await draining
-
-
-async def test_draining_tells_the_last_answer_of_ours_as_the_last(house):
-    go_on = asyncio.Event()
-
-    async def slow(_):
-        await go_on.wait()
-        return Answer(200)
-
-    house.handlers["/slow"] = slow
-    client = await house.client()
-    await client.send(b"GET /slow HTTP/1.1\r\n\r\n")
-    await asyncio.sleep(0.01)
-    draining = asyncio.create_task(house.relay.drain(5))
-    await asyncio.sleep(0)
-    go_on.set()
-
-    assert b"Connection: close" in await client.rest()
-    await draining
-
-
-async def test_draining_ends_after_its_grace(house, ray):
-    async def tunnel(reader, writer):
-        writer.write(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
-        await reader.read()
-
-    ray.answer = tunnel
-    client = await house.client()
-    await client.ask(b"GET /ws HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", b"\r\n\r\n")
-
-    started = asyncio.get_running_loop().time()
-    await house.relay.drain(0.05)
-
-    assert asyncio.get_running_loop().time() - started < 2
-    assert b"" == await client.rest()
+    assert len(ray.heads) == 120
 
 
 async def test_a_relay_listens_where_it_is_told(house):
@@ -350,8 +285,10 @@ async def test_a_relay_listens_where_it_is_told(house):
 
 
 def test_the_relay_imports_nothing_that_is_heavy():
-    """A cold start counts: KubeRay sees a head that does not answer. asyncio brings ssl, and nothing else may be new."""
+    """A cold start counts: meanwhile KubeRay sees a head that does not answer. (asyncio itself brings ssl.)"""
     heavy = "{'http.client', 'email', 'urllib.request', 'aiohttp', 'xml', 'multiprocessing'}"
     program = f"import sys, proxy.relay; print({heavy} & set(sys.modules))"
 
-    assert "set()\n" == subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout == "set()\n"
+    )

@@ -13,11 +13,15 @@ LIMIT = 1000
 USER_AGENT = ((b"User-Agent", b"holdfast"),)
 ANSWERS = {
     "a length": (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", b"hello", 1),
-    "chunks": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\nA: b\r\n\r\n", b"hello", 1),
+    "chunks": (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\nA: b\r\n\r\n",
+        b"hello",
+        1,
+    ),
     "interim answers before it": (b"HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n!", b"!", 1),
     "nothing": (b"HTTP/1.1 204 No Content\r\n\r\n", b"", 1),
     "a Connection field that closes": (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\n!", b"!", 2),
-}  # fmt: skip
+}
 BROKEN = {
     "no HTTP": b"220 mail\r\n\r\n",
     "too long by its length": b"HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n" + b"a" * 1001,
@@ -57,23 +61,25 @@ async def test_an_answer_has_its_fields_as_they_came(ray, house):
 
     answer = await get(house.upstream)
 
-    assert (404, b"Not here", ((b"x-A", b"b"), (b"Content-Length", b"0"))) == (
+    assert (
         answer.status,
         answer.reason,
         answer.headers,
-    )
+    ) == (404, b"Not here", ((b"x-A", b"b"), (b"Content-Length", b"0")))
 
 
 async def test_an_answer_may_end_with_its_connection(ray, house):
     ray.answer = cut(b"HTTP/1.1 200 OK\r\n\r\nhello")
 
-    assert b"hello" == b"".join((await get(house.upstream)).body)
+    assert b"".join((await get(house.upstream)).body) == b"hello"
 
 
 async def test_a_request_says_its_host_and_its_length(ray, house):
     await get(house.upstream)
     await house.upstream.exchange(b"PUT", b"/x", (), max_answer_bytes=LIMIT)
-    await house.upstream.exchange(b"DELETE", b"/x", ((b"host", b"h"),), [b"a", memoryview(b"bc")], max_answer_bytes=LIMIT)
+    await house.upstream.exchange(
+        b"DELETE", b"/x", ((b"host", b"h"),), [b"a", memoryview(b"bc")], max_answer_bytes=LIMIT
+    )
     await eventually(lambda: len(ray.heads) == 3)
 
     host = b"Host: 127.0.0.1:%d" % ray.port
@@ -130,7 +136,7 @@ async def test_g9_a_get_is_sent_again_when_a_connection_used_before_turns_out_to
     ray.answer = once_more
     answer = await get(house.upstream)
 
-    assert (200, 3, 2) == (answer.status, len(ray.heads), ray.connections)
+    assert (answer.status, len(ray.heads), ray.connections) == (200, 3, 2)
 
 
 async def test_g9_a_get_is_not_sent_again_on_a_new_connection(ray, house):
@@ -139,14 +145,14 @@ async def test_g9_a_get_is_not_sent_again_on_a_new_connection(ray, house):
     with pytest.raises(UpstreamBrokenError):
         await get(house.upstream)
 
-    assert 1 == len(ray.heads)
+    assert len(ray.heads) == 1
 
 
 async def test_g9_a_put_never_goes_on_a_connection_used_before(ray, house):
     await get(house.upstream)
     await house.upstream.exchange(b"PUT", b"/x", (), max_answer_bytes=LIMIT)
 
-    assert 2 == ray.connections
+    assert ray.connections == 2
 
 
 async def test_a_connection_that_ray_closed_is_not_used(ray, house):
@@ -154,7 +160,7 @@ async def test_a_connection_that_ray_closed_is_not_used(ray, house):
     ray.hang_up()
     await eventually(lambda: ray.ended)
 
-    assert 200 == (await get(house.upstream)).status
+    assert (await get(house.upstream)).status == 200
 
 
 async def test_a_connection_on_which_ray_spoke_unasked_is_not_used(ray, house):
@@ -163,7 +169,7 @@ async def test_a_connection_on_which_ray_spoke_unasked_is_not_used(ray, house):
     for _ in range(2):
         await get(house.upstream)
 
-    assert 2 == ray.connections
+    assert ray.connections == 2
 
 
 async def test_idle_connections_are_few_and_for_a_short_time(ray):
@@ -172,7 +178,7 @@ async def test_idle_connections_are_few_and_for_a_short_time(ray):
     await asyncio.gather(*(get(upstream) for _ in range(4)))
     await eventually(lambda: ray.ended == 4)
 
-    assert 4 == ray.connections
+    assert ray.connections == 4
     await upstream.close()
 
 
@@ -199,4 +205,4 @@ async def test_cancelling_a_call_closes_its_connection(ray, house):
 
 
 def test_an_address_of_ipv6_is_written_in_brackets():
-    assert "[::1]:8265" == Upstream("::1", 8265).authority
+    assert Upstream("::1", 8265).authority == "[::1]:8265"
