@@ -14,6 +14,8 @@ UPGRADE_TO = Version((1, 6, 2))
 """Where the story of an operator upgrade leads."""
 _ONE_PUT = "MULTI_APP json config"
 """What the operator logs once for every PUT it sends (rayservice_controller.go, updateServeDeployment)."""
+_ONE_PUT_BEFORE_1_2 = '"reason": "SubmittedServeDeployment"'
+"""Until 1.1 that line does not say for which RayService; the event that follows a PUT does."""
 
 # Its own limit of 0.1 CPU makes every step slow, and a probe that first asks after 10 s every restart.
 _FASTER = {
@@ -56,7 +58,8 @@ class Operator:
     async def puts(self, namespace: str) -> int:
         """How many PUTs the running operator pod has sent for the RayServices of a namespace."""
         logged = await self._kubectl("logs", "deployment/kuberay-operator", "--tail=-1")
-        return sum(_ONE_PUT in line and namespace in line for line in logged.splitlines())
+        sign = _ONE_PUT if self.version >= Version((1, 2, 0)) else _ONE_PUT_BEFORE_1_2
+        return sum(sign in line and namespace in line for line in logged.splitlines())
 
     async def has_put(self, namespace: str, *, patience_s: float = 60) -> None:
         """Wait until the running operator pod has sent its first PUT: after a restart, a leader's lease runs out first.

@@ -3,6 +3,7 @@
 import sys
 import tempfile
 import time
+import zlib
 from pathlib import Path
 
 from tests.cluster.node.archive import write_layer
@@ -27,12 +28,13 @@ def debian() -> Path:
 
 
 def ray(version: str) -> Path:
-    """Ray Serve as its lock file pins it, below /usr/local."""
-    layer = IMAGES / f"ray-{version}.tar"
+    """Ray Serve as its lock file pins it, below /usr/local; another lock is another layer."""
+    lock = REPOSITORY / "requirements" / f"ray-{version}.txt"
+    layer = IMAGES / f"ray-{version}-{zlib.crc32(lock.read_bytes()):08x}.tar"
     if not layer.exists():
         started = time.monotonic()
         with tempfile.TemporaryDirectory(dir=IMAGES) as folder:
-            _install_ray(version, Path(folder))
+            _install_ray(lock, Path(folder))
             # Debian's Python looks into dist-packages of itself: users' PYTHONPATH stays their own.
             packages = Path(folder, "lib/python3.11/site-packages")
             write_layer(layer, {"usr/local/bin": Path(folder, "bin"), _PACKAGES: packages})
@@ -48,9 +50,8 @@ def program(built: Program, inside: str) -> Path:
     return layer
 
 
-def _install_ray(version: str, prefix: Path) -> None:
-    lock = REPOSITORY / "requirements" / f"ray-{version}.txt"
-    _say(f"Ray {version} layer: installing {lock.name}")
+def _install_ray(lock: Path, prefix: Path) -> None:
+    _say(f"Ray layer: installing {lock.name}")
     uv = str(REPOSITORY / ".venv/bin/uv")
     wanted = ("--require-hashes", f"--requirements={lock}", "--python-version=3.11")
     run([uv, "pip", "install", "--quiet", *wanted, f"--prefix={prefix}"], timeout_s=1800)
