@@ -40,9 +40,11 @@ class Head:
         await self._api.call("PUT", self._path(port), body={"applications": [*others, *applications]})
 
     async def deploy_imperatively(self, name: str) -> None:
-        """`serve.run` in the head's container; returns when the application runs."""
+        """`serve.run` in the head's container; returns when it runs. Raises: TimeoutError after a minute."""
         script = ("python3", "/apps/run_imperatively.py", name)
-        await kubectl("exec", self.pod, f"--namespace={self._namespace}", "--container=ray-head", "--", *script)
+        await kubectl(
+            "exec", self.pod, f"--namespace={self._namespace}", "--container=ray-head", "--", *script, timeout_s=60
+        )
 
     async def die(self, how: str) -> None:
         """The pod is "deleted", or Ray "killed" in its container, as the kernel does for want of memory."""
