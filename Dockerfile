@@ -10,6 +10,8 @@ RUN /opt/holdfast/bin/pip install --no-cache-dir --require-hashes --only-binary 
 COPY pyproject.toml README.md LICENSE ./
 COPY serveconfig ./serveconfig
 COPY proxy ./proxy
+COPY certs ./certs
+COPY webhook ./webhook
 COPY cli ./cli
 # The build backend in the version that the lock knows. (Its hashes cannot be asked for beside a folder's.)
 RUN sed -nE 's/^([a-z0-9-]+==[^ ;]+).*/\1/p' dev.txt > pins.txt \

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from cli import commands as cluster
 from proxy.settings import PREFIX, Settings, SettingsError
 
 BAD_USAGE = 2
@@ -80,6 +81,7 @@ def parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     top.add_argument("--version", action=ShowVersion, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     _add_proxy(commands)
+    cluster.add(commands)
     _add_demo(commands, environ)
     return top
 
@@ -169,7 +171,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that `arguments` (by default the process's) name. Returns the exit code."""
     options = parser(os.environ).parse_args(arguments)
     try:
-        return run_proxy(options, os.environ) if options.command == "proxy" else run_demo(options)
+        if options.command == "proxy":
+            return run_proxy(options, os.environ)
+        return run_demo(options) if options.command == "demo" else cluster.run(options, os.environ)
     except KeyboardInterrupt:  # so early that the command had not yet taken care of it
         return INTERRUPTED
 

@@ -6,41 +6,15 @@ in seconds, sizes in bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
-from urllib.parse import urlsplit
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from proxy import environment
+from proxy.environment import MIB, Address, SettingsError
+
+__all__ = ["PREFIX", "Address", "Settings", "SettingsError"]
 
 PREFIX = "HOLDFAST_"
-MIB = 1 << 20
-
-
-class SettingsError(ValueError):
-    """Everything that is wrong with the settings, a line each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where to listen or to connect."""
-
-    host: str
-    port: int
-
-    @classmethod
-    def parse(cls, text: str) -> Address:
-        """``HOST:PORT``, ``[::1]:PORT``, or the same behind ``http://``.
-
-        Raises:
-            ValueError: it is nothing of the kind.
-        """
-        url = urlsplit(text if "//" in text else f"//{text}")
-        if url.scheme not in ("", "http") or not url.hostname or url.port is None or url.path not in ("", "/"):
-            raise ValueError(f"{text!r} is not HOST:PORT")
-        return cls(url.hostname, url.port)
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +78,7 @@ class Settings:
 
     def to_env(self) -> dict[str, str]:
         """The settings that differ from the defaults, as environment variables."""
-        changed = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-        return {PREFIX + name.upper(): _print(value) for name, value in changed.items()}
+        return environment.written(self, PREFIX)
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> Settings:
@@ -114,42 +87,4 @@ class Settings:
         Raises:
             SettingsError: naming every variable that cannot be read.
         """
-        values: dict[str, Any] = {}
-        faults = []
-        for setting in fields(cls):
-            variable = PREFIX + setting.name.upper()
-            if variable in environ:
-                try:
-                    values[setting.name] = _READ[str(setting.type)](environ[variable])
-                except ValueError as error:
-                    faults.append(f"{variable}: {error}")
-        if faults:
-            raise SettingsError("\n".join(faults))
-        return cls(**values)
-
-
-def _print(value: object) -> str:
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _bool(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise ValueError(f"{text!r} is neither true nor false")
-    return text.lower() == "true"
-
-
-def _positive(text: str) -> float:
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise ValueError(f"{text!r} is not a number above 0")
-    return number
-
-
-_READ: dict[str, Callable[[str], Any]] = {
-    "Address": Address.parse,
-    "Address | None": lambda text: Address.parse(text) if text else None,
-    "str": str,
-    "bool": _bool,
-    "float": _positive,
-    "int": lambda text: int(_positive(text)),
-}
+        return environment.read(cls, PREFIX, environ)

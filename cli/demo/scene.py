@@ -103,7 +103,7 @@ def outcome(
         *_said("not retired", unretired),
         *_said("refused", refused),
     ]
-    if operator.trouble:
+    if operator.refused:
         parts.append(f"KubeRay is in trouble: {operator.trouble}")
     elif not operator.ready:
         parts.append("the RayService is stuck")

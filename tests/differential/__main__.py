@@ -1,6 +1,6 @@
 """How transparent is a proxy? Plays every case through it and prints what did not hold, and the score.
 
-``python -m tests.differential``                                     ours, and two peers beside it
+``python -m tests.differential [-v]``                                 ours, and two peers beside it
 ``python -m tests.differential --through PORT --upstream PORT [-v]``  any proxy that forwards the one port to the other
 """
 

@@ -2,7 +2,6 @@ import os
 import signal
 
 import pytest
-
 from cli.demo.interruption import Interrupted, Interruption
 
 

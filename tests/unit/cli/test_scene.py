@@ -67,8 +67,15 @@ def test_what_the_operator_does_in_one_line(operator, expected):
         pytest.param(Tally(), READY, ("search",), "not retired: search", id="not retired"),
         pytest.param(Tally(), Operator(), (), "the RayService is stuck", id="not ready"),
         pytest.param(
+            Tally(),
+            Operator(shown=READY.shown, trouble="timed out"),
+            (),
+            "nothing lost, nothing restarted",
+            id="passing",
+        ),
+        pytest.param(
             Tally(lost=("a",)),
-            Operator(trouble="its PUT was answered 409: no"),
+            Operator(trouble="its PUT was answered 409: no", refused=True),
             (),
             "lost: a; KubeRay is in trouble: its PUT was answered 409: no",
             id="trouble",

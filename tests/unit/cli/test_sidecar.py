@@ -1,7 +1,6 @@
 import os
 
 import pytest
-
 from cli.demo.sidecar import SidecarError, listening_port, sidecar
 from cli.demo.wire import NoAnswerError, exchange, host
 

@@ -1,7 +1,6 @@
 import json
 
 import pytest
-
 from cli.demo.story import (
     BROKEN_TRANSLATE,
     CAST,
