@@ -5,8 +5,8 @@ ARG BASE=docker.io/library/python:3.11-slim-bookworm
 FROM ${BASE} AS build
 WORKDIR /build
 RUN python3 -m venv /opt/holdfast
-COPY requirements/runtime.txt requirements/dev.txt ./
-RUN /opt/holdfast/bin/pip install --no-cache-dir --require-hashes --only-binary :all: --requirement runtime.txt
+COPY requirements/webhook.txt requirements/dev.txt ./
+RUN /opt/holdfast/bin/pip install --no-cache-dir --require-hashes --only-binary :all: --requirement webhook.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY serveconfig ./serveconfig
 COPY proxy ./proxy
