@@ -1,0 +1,25 @@
+# One image for every part of Holdfast: `holdfast proxy` beside Ray's head, and the rest of the commands.
+# BASE is an argument, so that a firm can name its own image with Python 3.11 or newer. Both stages need the same one.
+ARG BASE=docker.io/library/python:3.11-slim-bookworm
+
+FROM ${BASE} AS build
+WORKDIR /build
+RUN python3 -m venv /opt/holdfast
+COPY requirements/webhook.txt requirements/dev.txt ./
+RUN /opt/holdfast/bin/pip install --no-cache-dir --require-hashes --only-binary :all: --requirement webhook.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY serveconfig ./serveconfig
+COPY proxy ./proxy
+COPY certs ./certs
+COPY webhook ./webhook
+COPY cli ./cli
+# The build backend in the version that the lock knows. (Its hashes cannot be asked for beside a folder's.)
+RUN sed -nE 's/^([a-z0-9-]+==[^ ;]+).*/\1/p' dev.txt > pins.txt \
+ && PIP_CONSTRAINT=/build/pins.txt /opt/holdfast/bin/pip install --no-cache-dir --no-deps . \
+ && /opt/holdfast/bin/pip uninstall --quiet --yes pip setuptools
+
+FROM ${BASE}
+COPY --from=build /opt/holdfast /opt/holdfast
+USER 65532:65532
+ENTRYPOINT ["/opt/holdfast/bin/holdfast"]
+CMD ["--help"]

@@ -1,0 +1,24 @@
+# A real Kubernetes node with real KubeRay operators on this machine, and the users' stories told on it.
+# With KUBECONFIG set, the stories run on that cluster and nothing is started here.
+CLUSTER_PAIRS ?= 1.0.0x2.9.3 1.6.2x2.60.0
+NODE := $(BIN)/python -m tests.cluster.node
+
+.PHONY: cluster cluster-baseline node-build node-up node-down node-status
+
+cluster: install ## the users' stories on real KubeRay, oldest and newest pair (CLUSTER_PAIRS chooses)
+	$(BIN)/python -m tests.cluster --core --pairs="$(CLUSTER_PAIRS)"
+
+cluster-baseline: install ## every story on every pair without Holdfast, and docs/baseline.md from what was measured
+	$(BIN)/python -m tests.cluster --baseline $(if $(BASELINE_PAIRS),--pairs="$(BASELINE_PAIRS)")
+
+node-build: install ## build the node's programs into the cache (about 15 minutes, once)
+	$(NODE) build
+
+node-up: install ## a Kubernetes node on this machine: needs root, no Docker
+	@$(NODE) up
+
+node-down: install ## stop that node and leave nothing behind
+	@$(NODE) down
+
+node-status: install ## what of that node runs, and what is left of it
+	@$(NODE) status || true

@@ -1,0 +1,116 @@
+"""What the stories apply: a small RayService, its applications' code, a store for GCS fault tolerance, a customer."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.cluster.image_names import image
+
+NAME = "shop"
+_CODE = Path(__file__).parent / "apps"
+_CODE_IN_POD = "/apps"
+
+Manifest = dict[str, Any]
+
+
+def application(name: str, word: str = "hello", **more: Any) -> Manifest:
+    """One application of a Serve config. ``word=""`` makes one that cannot be built."""
+    arguments = {"word": word} if word else {}
+    return {"name": name, "route_prefix": f"/{name}", "import_path": "shop:build", "args": arguments} | more
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How a story's RayService differs from the usual one."""
+
+    annotations: dict[str, str] = field(default_factory=dict)
+    survives_gcs: bool = False
+    """GCS fault tolerance with the Redis of ``redis()``, set up in the way that every KubeRay release understands."""
+    cluster_note: str = "first"
+    """An environment variable of the head: another value is another ``rayClusterConfig``, so another cluster."""
+
+
+def rayservice(ray: str, applications: Iterable[Manifest], wishes: Wishes) -> Manifest:
+    """A RayService of a head and no workers."""
+    annotations = wishes.annotations | ({"ray.io/ft-enabled": "true"} if wishes.survives_gcs else {})
+    return {
+        "apiVersion": "ray.io/v1",
+        "kind": "RayService",
+        "metadata": {"name": NAME, "annotations": annotations},
+        "spec": {
+            "serveConfigV2": json.dumps({"applications": list(applications)}, indent=2),
+            "rayClusterConfig": {
+                "rayVersion": ray,
+                "headGroupSpec": {
+                    "rayStartParams": {"dashboard-host": "0.0.0.0", "num-cpus": "1"},
+                    "template": {"spec": _head(ray, wishes)},
+                },
+            },
+        },
+    }
+
+
+def _head(ray: str, wishes: Wishes) -> Manifest:
+    environment = {"PYTHONPATH": _CODE_IN_POD, "RAY_USAGE_STATS_ENABLED": "0", "CLUSTER_NOTE": wishes.cluster_note}
+    if wishes.survives_gcs:
+        environment["RAY_REDIS_ADDRESS"] = "redis:6379"
+    container = _container("ray-head", image("rayproject/ray", ray), environment)
+    container["ports"] = [
+        {"name": name, "containerPort": port}
+        for name, port in (("gcs-server", 6379), ("dashboard", 8265), ("client", 10001), ("serve", 8000))
+    ]
+    return _with_code({"containers": [container]})
+
+
+def code() -> Manifest:
+    """The applications' source, mounted into every pod that needs it."""
+    files = {path.name: path.read_text() for path in _CODE.glob("*.py")}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "code"}, "data": files}
+
+
+def customer(ray: str, url: str, applications: Iterable[str]) -> Manifest:
+    """A pod that asks every application all the time, by the name of the Service, as another team's program would."""
+    container = _container("customer", image("rayproject/ray", ray), {})
+    container["command"] = ["python3", f"{_CODE_IN_POD}/customer.py", url, *applications]
+    pod = _with_code({"containers": [container], "terminationGracePeriodSeconds": 0})
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "customer"}, "spec": pod}
+
+
+def redis() -> list[Manifest]:
+    """A Redis that keeps everything in memory, and its Service."""
+    container = _container("redis", image("redis", "7"), {})
+    container["command"] = ["redis-server", "--bind", "0.0.0.0", "--protected-mode", "no", "--save", ""]
+    labels = {"app": "redis"}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "redis", "labels": labels},
+            "spec": {"containers": [container], "terminationGracePeriodSeconds": 0},
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "redis"},
+            "spec": {"selector": labels, "ports": [{"port": 6379}]},
+        },
+    ]
+
+
+def _container(name: str, image: str, environment: dict[str, str]) -> Manifest:
+    return {
+        "name": name,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "env": [{"name": key, "value": value} for key, value in environment.items()],
+        # Little asked for, so that two clusters fit on a small machine during an upgrade; room enough to run.
+        "resources": {"requests": {"cpu": "50m", "memory": "256Mi"}, "limits": {"memory": "3Gi"}},
+    }
+
+
+def _with_code(pod: Manifest) -> Manifest:
+    for container in pod["containers"]:
+        container["volumeMounts"] = [{"name": "code", "mountPath": _CODE_IN_POD}]
+    return pod | {"volumes": [{"name": "code", "configMap": {"name": "code"}}]}

@@ -1,0 +1,3 @@
+module holdfast.dev/tests/cluster/node/pause
+
+go 1.24.0

@@ -1,0 +1,41 @@
+"""The page on stock versions is written by machine: what it leaves out or mixes up, nobody will notice."""
+
+from tests.cluster.baseline import render
+from tests.cluster.records import Record, read
+
+
+def record(kuberay, ray, **more):
+    return Record("a. it holds", "Somebody does something.", kuberay, ray, holdfast=False, **more)
+
+
+def test_pairs_are_columns_in_the_order_of_their_numbers():
+    page = render([record("1.10.0", "2.60.0", holds=True), record("1.9.0", "2.9.3", holds=False)])
+
+    assert "| story | 1.9.0 x 2.9.3 | 1.10.0 x 2.60.0 |" in page
+    assert "| a. it holds | no | yes |" in page
+
+
+def test_a_story_not_told_with_a_pair_leaves_a_dash_and_one_that_broke_off_says_so():
+    other = Record("b. it stands", "Nobody does.", "1.2.2", "2.9.3", holdfast=False)
+    page = render([record("1.6.2", "2.60.0", holds=True), other])
+
+    assert "| a. it holds | - | yes |" in page
+    assert "| b. it stands | broke off | - |" in page
+
+
+def test_everything_a_story_noted_is_a_row():
+    saw = {"fates": {"by-rest": "lost", "by-cr": "kept"}, "seconds_to_switch": 28.6, "declared": [], "ready": None}
+    page = render([record("1.6.2", "2.60.0", holds=False, saw=saw)])
+
+    assert "| fates | by-cr: kept<br>by-rest: lost |" in page
+    assert "| seconds to switch | 29 |" in page
+    assert "| declared | none |" in page
+    assert "| ready | never |" in page
+
+
+def test_the_last_record_of_a_story_and_pair_counts(tmp_path):
+    file = tmp_path / "records.jsonl"
+    for holds in (False, True):
+        record("1.6.2", "2.60.0", holds=holds).keep(file)
+
+    assert [each.holds for each in read(file)] == [True]
