@@ -33,10 +33,21 @@ class Head:
     async def look(self) -> Look:
         return look(await self.applications())
 
-    async def deploy_by_rest(self, *applications: Manifest) -> None:
+    async def pod_object(self) -> Manifest:
+        """The pod as the API server has it."""
+        found: Manifest = await self._api.get(f"/api/v1/namespaces/{self._namespace}/pods/{self.pod}")
+        return found
+
+    async def sidecar_metrics(self) -> str:
+        """What the sidecar has counted, as Prometheus is told."""
+        return await self._api.text(
+            f"/api/v1/namespaces/{self._namespace}/pods/{self.pod}:{_HOLDFAST_PORT}/proxy/-/metrics"
+        )
+
+    async def deploy_by_rest(self, *applications: Manifest, port: int | None = None) -> None:
         """Deploy over REST. Without Holdfast a PUT is the whole truth: a careful developer sends the others along."""
-        port = _HOLDFAST_PORT if self._holdfast else _RAY_PORT
-        others = [] if self._holdfast else await self._declarative(but={app["name"] for app in applications})
+        port = port or (_HOLDFAST_PORT if self._holdfast else _RAY_PORT)
+        others = [] if port == _HOLDFAST_PORT else await self._declarative(but={app["name"] for app in applications})
         await self._api.call("PUT", self._path(port), body={"applications": [*others, *applications]})
 
     async def deploy_imperatively(self, name: str) -> None:

@@ -39,6 +39,23 @@ async def restart() -> None:
     await _kubectl("rollout", "status", "deployment/holdfast-webhook", "--timeout=120s", timeout_s=130)
 
 
+async def scale(replicas: int) -> float:
+    """The seconds until there are that many ready replicas, and until no other pod of the webhook is left."""
+    started = time.monotonic()
+    await _kubectl("scale", "deployment/holdfast-webhook", f"--replicas={replicas}")
+    await _kubectl("rollout", "status", "deployment/holdfast-webhook", "--timeout=120s", timeout_s=130)
+    if replicas == 0:
+        await _kubectl("wait", "--for=delete", "pod", "--selector=app.kubernetes.io/name=holdfast", "--timeout=90s")
+    return time.monotonic() - started
+
+
+async def uninstall() -> None:
+    """`holdfast uninstall`. Raises: RuntimeError with what it printed if it does not succeed."""
+    status, said = await _holdfast("uninstall", "--yes", patience_s=120)
+    if status:
+        raise RuntimeError(f"holdfast uninstall ended with {status}:\n{said}")
+
+
 def own_image_overlay(page: str, name: str) -> str:
     """The overlay of the section "An image of your own", for an image and for this repository's folder. Pure."""
     section = page.partition("## An image of your own")[2]
@@ -64,12 +81,16 @@ async def _until_checked(*, patience_s: float) -> None:
 
 async def check() -> tuple[int, str]:
     """`holdfast check`: its exit code and what it printed."""
+    return await _holdfast("check", patience_s=60)
+
+
+async def _holdfast(*arguments: str, patience_s: float) -> tuple[int, str]:
     process = await asyncio.create_subprocess_exec(
-        *(str(Path(sys.executable).with_name("holdfast")), "check"),
+        *(str(Path(sys.executable).with_name("holdfast")), *arguments),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said, _ = await asyncio.wait_for(process.communicate(), 60)
+    said, _ = await asyncio.wait_for(process.communicate(), patience_s)
     return process.returncode or 0, said.decode()
 
 
