@@ -2,6 +2,7 @@ import os
 import signal
 
 import pytest
+
 from cli.demo.interruption import Interrupted, Interruption
 
 

@@ -4,6 +4,7 @@ import time
 from dataclasses import replace
 
 import pytest
+
 from cli.demo.kuberay import KubeRay, Operator, reconcile, wire_body
 
 SPEC = '{"applications": [{"name": "shop", "import_path": "a:b", "args": {"says": "<a&b>"}}]}'

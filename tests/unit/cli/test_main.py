@@ -3,8 +3,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli.main import PROXY_OPTIONS, main, name_options, parser, proxy_environ
 
+from cli.main import PROXY_OPTIONS, main, name_options, parser, proxy_environ
 from proxy.settings import Address, Settings
 
 

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+
 from cli.demo.kuberay import Operator
 from cli.demo.report import ChapterRecord, Record, as_json, closing_line, exit_code
 from cli.demo.scene import Row

@@ -5,11 +5,12 @@ import sys
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
+
 from cli.demo.live import LiveScreen, picture
 from cli.demo.scene import Row, Scene
 from cli.demo.screens import NoScreenError, PlainScreen, choose
 from cli.demo.story import CAST, CHAPTERS
-from rich.console import Console
 
 WORST_ROWS = tuple(
     Row(it.name, it.owner, it.made, "DEPLOY_FAILED", "DEPLOY_FAILED", "4194304", "lost 2 times") for it in CAST

@@ -1,6 +1,7 @@
 import os
 
 import pytest
+
 from cli.demo.sidecar import SidecarError, listening_port, sidecar
 from cli.demo.wire import NoAnswerError, exchange, host
 

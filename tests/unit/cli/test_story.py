@@ -1,6 +1,7 @@
 import json
 
 import pytest
+
 from cli.demo.story import (
     BROKEN_TRANSLATE,
     CAST,

@@ -1,7 +1,6 @@
 """The order of `holdfast uninstall`, on an API server that keeps what it is told."""
 
 import pytest
-from webhook.cluster import Watchable
 
 from certs.apiserver import ApiError
 from certs.place import Place
@@ -9,6 +8,7 @@ from certs.store import CONFIGURATIONS
 from cli import uninstall
 from cli.uninstall import CLUSTER_WIDE, steps
 from tests.fakes.kubernetes import Kubernetes, connected
+from webhook.cluster import Watchable
 from webhook.services import redirect
 
 CONFIGURATION = f"{CONFIGURATIONS}/holdfast"

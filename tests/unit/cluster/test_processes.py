@@ -1,6 +1,7 @@
 """A node is ended by its processes' ids. A number that now belongs to somebody else must not be touched."""
 
 import os
+import time
 
 import pytest
 
@@ -44,7 +45,9 @@ def test_a_process_that_ignores_sigterm_is_killed():
 
 def test_a_process_that_died_is_reported_with_its_last_words():
     processes.start("sleeper", ["sh", "-c", "echo no such disk; exit 1"])
-    processes.stop("sleeper")
+    until = time.monotonic() + 20
+    while processes.is_running("sleeper") and time.monotonic() < until:
+        time.sleep(0.01)
 
     with pytest.raises(CannotRunHereError, match="no such disk"):
         processes.require("sleeper")
