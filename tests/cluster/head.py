@@ -52,10 +52,11 @@ class Head:
 
     async def deploy_imperatively(self, name: str) -> None:
         """`serve.run` in the head's container; returns when it runs. Raises: TimeoutError after a minute."""
-        script = ("python3", "/apps/run_imperatively.py", name)
-        await kubectl(
-            "exec", self.pod, f"--namespace={self._namespace}", "--container=ray-head", "--", *script, timeout_s=60
-        )
+        await self._python("/apps/run_imperatively.py", name)
+
+    async def delete_imperatively(self, name: str) -> None:
+        """`serve.delete`, likewise."""
+        await self._python("/apps/delete_imperatively.py", name)
 
     async def die(self, how: str) -> None:
         """The pod is "deleted", or Ray "killed" in its container, as the kernel does for want of memory."""
@@ -94,6 +95,10 @@ class Head:
             await asyncio.sleep(0.2)
         states = {name: app.status for name, app in seen.items()}
         raise TimeoutError(f"{', '.join(names)} on {self.pod}: {states} after {patience_s:.0f} s")
+
+    async def _python(self, *script: str) -> None:
+        container = (self.pod, f"--namespace={self._namespace}", "--container=ray-head")
+        await kubectl("exec", *container, "--", "python3", *script, timeout_s=60)
 
     async def _declarative(self, *, but: set[str]) -> list[Manifest]:
         running = (await self.applications())["applications"].values()

@@ -67,6 +67,12 @@ class RayService:
         """KubeRay's word for it: "Running" is ready, in every release."""
         return str((await self._status()).get("serviceStatus") or "")
 
+    async def events(self) -> list[str]:
+        """What has been told on the RayService: "Reason: message"."""
+        named = "involvedObject.kind=RayService"
+        told = (await self._api.get(f"/api/v1/namespaces/{self.namespace}/events", fieldSelector=named))["items"]
+        return [f"{each['reason']}: {each['message']}" for each in told]
+
     async def is_running(self, *, patience_s: float = 180) -> float:
         """Wait for "Running"; returns the seconds it took. Raises: TimeoutError with the status last seen."""
 
