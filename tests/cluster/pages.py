@@ -85,7 +85,7 @@ def _story(by_pair: Mapping[Pair, Record]) -> str:
     """One story's own table: a row for everything it noted."""
     first = next(iter(by_pair.values()))
     noted = list(dict.fromkeys(key for record in by_pair.values() for key in record.saw))
-    rows = [[_words(key), *(_cell(record.saw.get(key)) for record in by_pair.values())] for key in noted]
+    rows = [[_words(key), *(_cell(record.saw.get(key, "-")) for record in by_pair.values())] for key in noted]
     return f"## {first.story}\n\n{first.tells}\n\n" + _table(["", *_headings(by_pair)], rows)
 
 
@@ -108,7 +108,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, dict):
         return "<br>".join(f"{key}: {each}" for key, each in sorted(value.items()))
     if isinstance(value, list):
-        return ", ".join(value) or "none"
+        return ", ".join(map(str, value)) or "none"
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "never"}[value]
     return f"{value:.0f}" if isinstance(value, float) else str(value)

@@ -24,13 +24,20 @@ def test_a_story_not_told_with_a_pair_leaves_a_dash_and_one_that_broke_off_says_
 
 
 def test_everything_a_story_noted_is_a_row():
-    saw = {"fates": {"by-rest": "lost", "by-cr": "kept"}, "seconds_to_switch": 28.6, "declared": [], "ready": None}
+    saw = {"fates": {"by-rest": "lost", "by-cr": "kept"}, "seconds_to_switch": 28.6, "declared": [], "ready": None, "ports": [8265, 28265]}
     page = baseline([record("1.6.2", "2.60.0", holds=False, saw=saw)])
 
     assert "| fates | by-cr: kept<br>by-rest: lost |" in page
     assert "| seconds to switch | 29 |" in page
     assert "| declared | none |" in page
     assert "| ready | never |" in page
+    assert "| ports | 8265, 28265 |" in page
+
+
+def test_what_only_one_pair_noted_is_a_dash_with_the_others():
+    page = baseline([record("1.0.0", "2.9.3", saw={"kuberay_says": "no"}), record("1.6.2", "2.60.0")])
+
+    assert "| kuberay says | no | - |" in page
 
 
 def test_what_comes_out_otherwise_without_holdfast_stands_beside_it():
