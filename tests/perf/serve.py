@@ -99,7 +99,7 @@ def merge_note(ground: Ground, contender: Started, static: list[str], dynamic: l
     kept = next(each for each in told if each["name"] == dynamic[0])
     altered = bodies.changes(bodies.config(dynamic[0]), kept)
     if altered and not problem:
-        problem = "alters kept configs: " + "; ".join(altered)
+        problem = f"alters kept configs: {altered[0]}" + (f", and {len(altered) - 1} more" if altered[1:] else "")
     gets = calls.get("GET " + SERVE_PATH, 0) - before.get("GET " + SERVE_PATH, 0)
     return _judged(contender, problem) or f"{gets} GET + 1 PUT of Ray"
 
