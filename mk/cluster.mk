@@ -3,13 +3,16 @@
 CLUSTER_PAIRS ?= 1.0.0x2.9.3 1.6.2x2.60.0
 NODE := $(BIN)/python -m tests.cluster.node
 
-.PHONY: cluster cluster-baseline node-build node-up node-down node-status
+.PHONY: cluster cluster-baseline cluster-with-holdfast node-build node-up node-down node-status
 
 cluster: install ## the users' stories on real KubeRay, oldest and newest pair (CLUSTER_PAIRS chooses)
 	$(BIN)/python -m tests.cluster --core --pairs="$(CLUSTER_PAIRS)"
 
 cluster-baseline: install ## every story on every pair without Holdfast, and docs/baseline.md from what was measured
-	$(BIN)/python -m tests.cluster --baseline $(if $(BASELINE_PAIRS),--pairs="$(BASELINE_PAIRS)")
+	$(BIN)/python -m tests.cluster --pages $(if $(BASELINE_PAIRS),--pairs="$(BASELINE_PAIRS)")
+
+cluster-with-holdfast: install ## every story with Holdfast installed, and docs/compatibility.md from what was measured
+	$(BIN)/python -m tests.cluster --holdfast --pages $(if $(HOLDFAST_PAIRS),--pairs="$(HOLDFAST_PAIRS)")
 
 node-build: install ## build the node's programs into the cache (about 15 minutes, once)
 	$(NODE) build

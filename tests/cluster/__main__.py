@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from tests.cluster import baseline
+from tests.cluster import installation, pages
 from tests.cluster.node import images, lifecycle
 from tests.cluster.node.errors import CannotRunHereError
 from tests.cluster.node.paths import KUBECONFIG, REPOSITORY
@@ -37,8 +37,8 @@ def main() -> int:
     except CannotRunHereError as error:
         lifecycle.say(str(error))
         return 1
-    if options.baseline:
-        baseline.write()
+    if options.pages:
+        pages.write()
     lifecycle.say(f"pairs told: {len(pairs)}, with a story that came out otherwise: {len(failed)}")
     return 1 if failed else 0
 
@@ -62,8 +62,10 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.cluster", description=__doc__)
     parser.add_argument("--pairs", default=BASELINE_PAIRS, help="KubeRay x Ray, for example '1.6.2x2.60.0'")
     parser.add_argument("--core", action="store_true", help="only the stories marked as core")
-    parser.add_argument("--baseline", action="store_true", help="write docs/baseline.md from all records afterwards")
-    parser.add_argument("--holdfast", action="store_true", help="expect what Holdfast promises")
+    parser.add_argument(
+        "--pages", action="store_true", help="write docs/baseline.md and compatibility.md from all records"
+    )
+    parser.add_argument("--holdfast", action="store_true", help="install Holdfast, and expect what it promises")
     parser.add_argument("--keep", action="store_true", help="leave the node up")
     parser.add_argument("-k", dest="only", default="", help="stories whose name matches, as pytest has it")
     return parser.parse_args()
@@ -75,7 +77,7 @@ def _tell(pair: Pair, options: argparse.Namespace, *, own_node: bool) -> bool:
     if own_node:
         for image in _images(pair, holdfast=options.holdfast):
             images.load(image)
-    asyncio.run(Operator(pair.kuberay).install())
+    asyncio.run(_install(pair, holdfast=options.holdfast))
     lifecycle.say(f"{pair}: ready after {time.monotonic() - started:.0f} s")
     command = [sys.executable, "-m", "pytest", "tests/cluster/stories", f"--pair={pair}", "-v", "--durations=0"]
     command += ["-m", "core"] if options.core else []
@@ -84,6 +86,12 @@ def _tell(pair: Pair, options: argparse.Namespace, *, own_node: bool) -> bool:
     told = subprocess.run(command, cwd=REPOSITORY, check=False, timeout=_LONGEST_S)
     lifecycle.say(f"{pair}: told in {time.monotonic() - started:.0f} s")
     return told.returncode == 0
+
+
+async def _install(pair: Pair, *, holdfast: bool) -> None:
+    await Operator(pair.kuberay).install()
+    if holdfast:
+        await installation.install()
 
 
 def _images(pair: Pair, *, holdfast: bool) -> list[images.Image | images.HoldfastImage]:

@@ -47,24 +47,43 @@ class Api:
         content_type: str = "application/json",
         timeout_s: float = 20,
     ) -> Any:
-        """One request.
+        """One request, answered in JSON.
 
         Raises: ApiError on an answer other than 2xx; what aiohttp raises if there is none.
         """
+        content = await self._content(
+            method, path, body=body, query=query, content_type=content_type, timeout_s=timeout_s
+        )
+        return json.loads(content) if content else None
+
+    async def text(self, path: str) -> str:
+        """GET of what is no JSON. Raises: as ``call``."""
+        return (await self._content("GET", path)).decode()
+
+    async def _content(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        query: dict[str, str] | None = None,
+        content_type: str = "application/json",
+        timeout_s: float = 20,
+    ) -> bytes:
         answer = await self._through.call_api(
             path,
             method,
             query_params=list((query or {}).items()),
-            header_params={"Content-Type": content_type, "Accept": "application/json"},
+            header_params={"Content-Type": content_type, "Accept": "*/*"},
             body=body,
             auth_settings=["BearerToken"],
             _preload_content=False,
             _request_timeout=timeout_s,
         )
-        content = await answer.read()
+        content: bytes = await answer.read()
         if not 200 <= answer.status < 300:
             raise ApiError(answer.status, content.decode(errors="replace"))
-        return json.loads(content) if content else None
+        return content
 
 
 @contextlib.asynccontextmanager

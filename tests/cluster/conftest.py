@@ -1,10 +1,11 @@
 """What every story is given: a RayService in a fresh namespace, the operator, and a record to write to."""
 
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.cluster import sidecar
 from tests.cluster.api import Api, connected
 from tests.cluster.kubectl import kubectl
 from tests.cluster.manifests import code
@@ -24,14 +25,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "core: told in CI, with the oldest and the newest pair")
     config.addinivalue_line("markers", "told_with(*kuberay): the KubeRay releases that the story makes sense with")
+    config.addinivalue_line("markers", "with_holdfast: told only where Holdfast is installed")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A story that makes sense with some releases only says so: `@pytest.mark.told_with("1.2.2", "1.4.2")`."""
     kuberay = str(Pair.parse(config.getoption("--pair")).kuberay)
-    told = {item: [kuberay in mark.args for mark in item.iter_markers("told_with")] for item in items}
-    config.hook.pytest_deselected(items=[item for item in items if not all(told[item])])
-    items[:] = [item for item in items if all(told[item])]
+    stock = not config.getoption("--holdfast")
+
+    def told(item: pytest.Item) -> bool:
+        fits = all(kuberay in mark.args for mark in item.iter_markers("told_with"))
+        return fits and not (stock and item.get_closest_marker("with_holdfast"))
+
+    config.hook.pytest_deselected(items=[item for item in items if not told(item)])
+    items[:] = [item for item in items if told(item)]
 
 
 @pytest.fixture
@@ -71,11 +78,18 @@ async def service(api: Api, pair: Pair, holdfast: bool) -> AsyncIterator[RayServ
 
 
 @pytest.fixture
-def record(request: pytest.FixtureRequest, pair: Pair, holdfast: bool) -> Iterator[Record]:  # noqa: FBT001 - see above
+async def record(request: pytest.FixtureRequest, service: RayService) -> AsyncIterator[Record]:
     """Kept also when the story's assertion fails: what was seen was seen."""
     letter = request.path.stem.removeprefix("test_").split("_")[0]
     sentence, _, told_with = request.node.name.removeprefix("test_").rstrip("]").partition("[")
     story = f"{letter}. {sentence.replace('_', ' ')}" + (f" ({told_with.replace('-', ' ')})" if told_with else "")
-    record = Record(story, request.module.__doc__.splitlines()[0][3:], str(pair.kuberay), str(pair.ray), holdfast)
+    tells, pair = request.module.__doc__.splitlines()[0][3:], service.pair
+    record = Record(story, tells, str(pair.kuberay), str(pair.ray), service.holdfast)
     yield record
-    record.keep()
+    try:
+        if service.holdfast and not await service.gone():
+            head = await service.first_head()
+            record.note(sidecar=sidecar.form(await head.pod_object()))
+            record.note(puts_that_the_sidecar_saw=sidecar.puts_by_kuberay(await head.sidecar_metrics()))
+    finally:
+        record.keep()

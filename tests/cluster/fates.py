@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Fate(StrEnum):
-    """One word for an application. The value is what the records and the baseline say."""
+    """One word for an application. The value is what the records and the pages say."""
 
     KEPT = "kept"
     """It runs, with the same replica actors."""

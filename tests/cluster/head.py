@@ -33,18 +33,30 @@ class Head:
     async def look(self) -> Look:
         return look(await self.applications())
 
-    async def deploy_by_rest(self, *applications: Manifest) -> None:
+    async def pod_object(self) -> Manifest:
+        """The pod as the API server has it."""
+        found: Manifest = await self._api.get(f"/api/v1/namespaces/{self._namespace}/pods/{self.pod}")
+        return found
+
+    async def sidecar_metrics(self) -> str:
+        """What the sidecar has counted, as Prometheus is told."""
+        return await self._api.text(
+            f"/api/v1/namespaces/{self._namespace}/pods/{self.pod}:{_HOLDFAST_PORT}/proxy/-/metrics"
+        )
+
+    async def deploy_by_rest(self, *applications: Manifest, port: int | None = None) -> None:
         """Deploy over REST. Without Holdfast a PUT is the whole truth: a careful developer sends the others along."""
-        port = _HOLDFAST_PORT if self._holdfast else _RAY_PORT
-        others = [] if self._holdfast else await self._declarative(but={app["name"] for app in applications})
+        port = port or (_HOLDFAST_PORT if self._holdfast else _RAY_PORT)
+        others = [] if port == _HOLDFAST_PORT else await self._declarative(but={app["name"] for app in applications})
         await self._api.call("PUT", self._path(port), body={"applications": [*others, *applications]})
 
     async def deploy_imperatively(self, name: str) -> None:
         """`serve.run` in the head's container; returns when it runs. Raises: TimeoutError after a minute."""
-        script = ("python3", "/apps/run_imperatively.py", name)
-        await kubectl(
-            "exec", self.pod, f"--namespace={self._namespace}", "--container=ray-head", "--", *script, timeout_s=60
-        )
+        await self._python("/apps/run_imperatively.py", name)
+
+    async def delete_imperatively(self, name: str) -> None:
+        """`serve.delete`, likewise."""
+        await self._python("/apps/delete_imperatively.py", name)
 
     async def die(self, how: str) -> None:
         """The pod is "deleted", or Ray "killed" in its container, as the kernel does for want of memory."""
@@ -83,6 +95,10 @@ class Head:
             await asyncio.sleep(0.2)
         states = {name: app.status for name, app in seen.items()}
         raise TimeoutError(f"{', '.join(names)} on {self.pod}: {states} after {patience_s:.0f} s")
+
+    async def _python(self, *script: str) -> None:
+        container = (self.pod, f"--namespace={self._namespace}", "--container=ray-head")
+        await kubectl("exec", *container, "--", "python3", *script, timeout_s=60)
 
     async def _declarative(self, *, but: set[str]) -> list[Manifest]:
         running = (await self.applications())["applications"].values()

@@ -67,6 +67,12 @@ class RayService:
         """KubeRay's word for it: "Running" is ready, in every release."""
         return str((await self._status()).get("serviceStatus") or "")
 
+    async def events(self) -> list[str]:
+        """What has been told on the RayService: "Reason: message"."""
+        named = "involvedObject.kind=RayService"
+        told = (await self._api.get(f"/api/v1/namespaces/{self.namespace}/events", fieldSelector=named))["items"]
+        return [f"{each['reason']}: {each['message']}" for each in told]
+
     async def is_running(self, *, patience_s: float = 180) -> float:
         """Wait for "Running"; returns the seconds it took. Raises: TimeoutError with the status last seen."""
 
@@ -122,6 +128,32 @@ class RayService:
         await self.until(there, f"a ready head of {cluster or 'its cluster'}", patience_s=patience_s)
         return Head(self._api, self.namespace, found[0], holdfast=self.holdfast)
 
+    async def next_head(self, lost: Head) -> Head:
+        """The ready head pod that comes in a deleted one's place."""
+        found: list[str] = []
+
+        async def there() -> bool:
+            found[:] = [name for name in await self._ready_heads(await self.active_cluster()) if name != lost.pod]
+            return bool(found)
+
+        await self.until(there, "another head", patience_s=120)
+        return Head(self._api, self.namespace, found[0], holdfast=self.holdfast)
+
+    async def head_service_leads_to(self) -> int:
+        """The port of the head pod at which KubeRay arrives."""
+        path = f"/api/v1/namespaces/{self.namespace}/services/{await self.active_cluster()}-head-svc"
+        spec = (await self._api.get(path))["spec"]
+        (port,) = (each for each in spec["ports"] if each["name"] == "dashboard")
+        return int(port["port"] if spec["clusterIP"] == "None" else port["targetPort"])
+
+    async def until_head_service_leads_to(self, port: int, *, patience_s: float) -> float:
+        """Seconds until KubeRay arrives at that port. Raises: TimeoutError."""
+
+        async def leads() -> bool:
+            return await self.head_service_leads_to() == port
+
+        return await self.until(leads, f"its head Service to lead to {port}", patience_s=patience_s)
+
     async def switched_from(self, cluster: str, *, patience_s: float) -> float | None:
         """Seconds until another cluster is the active one; None if it does not come to that."""
 
@@ -137,9 +169,10 @@ class RayService:
         """Delete it and wait until it is gone: from KubeRay 1.6.2 on that takes the operator that has marked it."""
         with contextlib.suppress(ApiError):  # never applied, or gone already
             await self._api.delete(self._path)
-        await self.until(self._gone, "to be deleted", patience_s=60)
+        await self.until(self.gone, "to be deleted", patience_s=60)
 
-    async def _gone(self) -> bool:
+    async def gone(self) -> bool:
+        """Not applied, or deleted."""
         try:
             await self._api.get(self._path)
         except ApiError as error:

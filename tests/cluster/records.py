@@ -1,4 +1,4 @@
-"""What a story saw, kept as one JSON line a story: the baseline is written from these and from nothing else."""
+"""What a story saw, kept as one JSON line a story: the pages are written from these and from nothing else."""
 
 import json
 import os

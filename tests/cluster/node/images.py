@@ -69,12 +69,12 @@ HOLDFAST = HoldfastImage()
 
 
 def load(image: Image | HoldfastImage) -> None:
-    """Put an image into the node, unless it is there.
+    """Put an image into the node, unless it is there; our own always, as the tree has it now.
 
     Raises: CannotRunHereError with containerd's words if it is refused.
     """
     IMAGES.mkdir(parents=True, exist_ok=True)
-    if image.name in run(parts.ctr("images", "list", "--quiet")).split():
+    if isinstance(image, Image) and image.name in run(parts.ctr("images", "list", "--quiet")).split():
         return
     importing = subprocess.Popen(
         parts.ctr("images", "import", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT

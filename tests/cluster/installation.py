@@ -1,0 +1,98 @@
+"""Holdfast, installed as docs/install.md tells its users: the overlay is the one that stands there.
+
+What that page says is therefore proven, or the stories do not begin.
+"""
+
+import asyncio
+import re
+import sys
+import time
+from pathlib import Path
+
+from tests.cluster.image_names import image
+from tests.cluster.kubectl import kubectl
+from tests.cluster.node.paths import REPOSITORY
+
+NAMESPACE = "holdfast"
+_PAGE = REPOSITORY / "docs" / "install.md"
+_OVERLAY = REPOSITORY / ".cache" / "cluster" / "overlay"
+_TRUSTED = "{.webhooks[*].clientConfig.caBundle}"
+_WEBHOOKS = 3
+
+
+async def install() -> None:
+    """Install this tree's image and wait until `holdfast check` finds nothing amiss.
+
+    Raises: KubectlError if it is refused, TimeoutError if it does not become ready, with the check's own words.
+    """
+    _OVERLAY.mkdir(parents=True, exist_ok=True)
+    overlay = own_image_overlay(_PAGE.read_text(), image("holdfast/holdfast", "test"))
+    (_OVERLAY / "kustomization.yaml").write_text(overlay)
+    await kubectl("apply", f"--kustomize={_OVERLAY}")
+    await restart()
+    await _until_checked(patience_s=60)
+
+
+async def restart() -> None:
+    """Another pod for each replica, one after the other: an image under the same name is then the new one."""
+    await _kubectl("rollout", "restart", "deployment/holdfast-webhook")
+    await _kubectl("rollout", "status", "deployment/holdfast-webhook", "--timeout=120s", timeout_s=130)
+
+
+async def scale(replicas: int) -> float:
+    """The seconds until there are that many ready replicas, and until no other pod of the webhook is left."""
+    started = time.monotonic()
+    await _kubectl("scale", "deployment/holdfast-webhook", f"--replicas={replicas}")
+    await _kubectl("rollout", "status", "deployment/holdfast-webhook", "--timeout=120s", timeout_s=130)
+    if replicas == 0:
+        await _kubectl("wait", "--for=delete", "pod", "--selector=app.kubernetes.io/name=holdfast", "--timeout=90s")
+    return time.monotonic() - started
+
+
+async def uninstall() -> None:
+    """`holdfast uninstall`. Raises: RuntimeError with what it printed if it does not succeed."""
+    status, said = await _holdfast("uninstall", "--yes", patience_s=120)
+    if status:
+        raise RuntimeError(f"holdfast uninstall ended with {status}:\n{said}")
+
+
+def own_image_overlay(page: str, name: str) -> str:
+    """The overlay of the section "An image of your own", for an image and for this repository's folder. Pure."""
+    section = page.partition("## An image of your own")[2]
+    text = re.search(r"```yaml\n(.*?)```", section, re.DOTALL)
+    if text is None:
+        raise LookupError(f"{_PAGE.name} shows no overlay for an image of one's own")
+    return text[1].replace("YOUR/holdfast:0.1.0", name).replace("path/to/", "../../../")
+
+
+async def _until_checked(*, patience_s: float) -> None:
+    """The API server learns the certificate within a second or two: until then it asks nobody, and admits."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        trusted = await kubectl("get", "mutatingwebhookconfiguration/holdfast", f"--output=jsonpath={_TRUSTED}")
+        status, said = await check()
+        if len(trusted.split()) == _WEBHOOKS and status == 0:
+            await asyncio.sleep(2)
+            return
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"Holdfast is not ready after {patience_s:.0f} s:\n{said}")
+        await asyncio.sleep(1)
+
+
+async def check() -> tuple[int, str]:
+    """`holdfast check`: its exit code and what it printed."""
+    return await _holdfast("check", patience_s=60)
+
+
+async def _holdfast(*arguments: str, patience_s: float) -> tuple[int, str]:
+    process = await asyncio.create_subprocess_exec(
+        *(str(Path(sys.executable).with_name("holdfast")), *arguments),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await asyncio.wait_for(process.communicate(), patience_s)
+    return process.returncode or 0, said.decode()
+
+
+async def _kubectl(*arguments: str, timeout_s: float = 120) -> str:
+    return await kubectl(*arguments, f"--namespace={NAMESPACE}", timeout_s=timeout_s)

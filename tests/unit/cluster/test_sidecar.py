@@ -1,0 +1,41 @@
+"""What the stories tell of a sidecar is read from the pod and from its metrics."""
+
+import pytest
+
+from tests.cluster.sidecar import CONTAINER, form, puts_by_kuberay, restarts
+from webhook import names
+
+OURS, RAYS = {"name": CONTAINER}, {"name": "ray-head"}
+
+
+def test_the_sidecar_bears_the_name_that_the_webhook_gives_it():
+    assert names.CONTAINER == CONTAINER
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"initContainers": [OURS], "containers": [RAYS]}, "native"),
+        ({"containers": [RAYS, OURS]}, "regular"),
+        ({"initContainers": [{"name": "other"}], "containers": [RAYS]}, "none"),
+    ],
+    ids=["an init container", "a container", "neither"],
+)
+def test_its_form_is_where_it_stands(spec, expected):
+    assert form({"spec": spec}) == expected
+
+
+def test_restarts_of_every_container_count():
+    status = {"initContainerStatuses": [{"restartCount": 1}], "containerStatuses": [{"restartCount": 2}]}
+
+    assert restarts({"status": status}) == 3
+
+
+def test_puts_by_kuberay_are_told_by_outcome_without_those_that_never_were():
+    metrics = """
+holdfast_puts_total{caller="kuberay",outcome="unchanged"} 2.0
+holdfast_puts_total{caller="kuberay",outcome="refused"} 0.0
+holdfast_puts_total{caller="other",outcome="forwarded"} 1.0
+"""
+
+    assert puts_by_kuberay(metrics) == {"unchanged": 2}
