@@ -43,7 +43,6 @@ def pytest_addoption(parser):
     parser.addoption(
         "--ray-cache", default=str(Path.home() / ".cache" / "holdfast"), help="where their environments are"
     )
-
     parser.addoption("--real-only", action="store_true", help="leave out the fakes, which have played already")
 
 
@@ -60,6 +59,15 @@ def pytest_generate_tests(metafunc):
     conditions: list[Callable] = [mark.args[0] for mark in metafunc.definition.iter_markers("on")]
     wanted = [play for play in plays if all(condition(RayVersion(play.version), play.real) for condition in conditions)]
     metafunc.parametrize("play", wanted, ids=str, scope="session")
+
+
+def pytest_collection_modifyitems(config, items):
+    """A scenario that no stage was chosen for is left out; pytest would report it as skipped."""
+    staged = [
+        item for item in items if "play" not in item.fixturenames or isinstance(item.callspec.params["play"], Play)
+    ]
+    config.hook.pytest_deselected(items=[item for item in items if item not in staged])
+    items[:] = staged
 
 
 @pytest.fixture(scope="session")
