@@ -6,7 +6,7 @@ RAY_CACHE := $(or $(HOLDFAST_CACHE),$(HOME)/.cache/holdfast)
 .PHONY: ray ray-fake ray-lock
 
 ray: install $(RAY_VERSIONS:%=ray-env-%) ## the scenarios on the fake and on real Ray (RAY_VERSIONS="2.9.3 2.60.0" chooses)
-	$(BIN)/pytest tests/ray --ray-versions="$(RAY_VERSIONS)" --ray-cache="$(RAY_CACHE)"
+	$(BIN)/pytest tests/ray --ray-versions="$(RAY_VERSIONS)" --ray-cache="$(RAY_CACHE)" $(RAY_FLAGS)
 
 ray-fake: install ## the same scenarios on the fake dashboard only: no Ray needed
 	$(BIN)/pytest tests/ray --ray-versions=""

@@ -129,7 +129,8 @@ class Ray:
         Raises:
             RayRefusedError, UnknownStateError: as above.
         """
-        answer = self._usable("actors", await self._get("actors", self._dashboard, _CONTROLLERS, headers))
+        timeout_s = self._settings.look_up_timeout_s
+        answer = self._usable("actors", await self._get("actors", self._dashboard, _CONTROLLERS, headers, timeout_s))
         try:
             actors = msgspec.json.decode(_body(answer), type=_Actors)
         except msgspec.DecodeError as error:
@@ -163,16 +164,19 @@ class Ray:
                 "Ray took the request and did not answer. It may still carry it out; sending it again does no harm."
             ) from error
 
-    async def _get(self, call: str, upstream: Upstream, target: bytes, headers: Headers) -> Answer:
+    async def _get(
+        self, call: str, upstream: Upstream, target: bytes, headers: Headers, timeout_s: float | None = None
+    ) -> Answer:
+        timeout_s = timeout_s or self._settings.read_timeout_s
         try:
-            async with asyncio.timeout(self._settings.read_timeout_s):
+            async with asyncio.timeout(timeout_s):
                 return await upstream.exchange(
                     b"GET", target, headers, max_answer_bytes=self._settings.max_answer_bytes
                 )
         except (UpstreamUnreachableError, UpstreamBrokenError) as error:
             self._lost(call, str(error), error)
         except TimeoutError as error:
-            self._lost(call, f"Ray's dashboard did not answer within {self._settings.read_timeout_s:g} s.", error)
+            self._lost(call, f"Ray's dashboard did not answer within {timeout_s:g} s.", error)
 
     def _usable(self, call: str, answer: Answer) -> Answer:
         if answer.status in (401, 403):

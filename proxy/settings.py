@@ -52,6 +52,10 @@ class Settings:
     """How long Ray may take to say what runs, before a PUT is given up. A small head that deploys 100 applications was
     seen to take 50 s, and a dashboard without a controller handle answers (falsely) after 60 s."""
 
+    look_up_timeout_s: float = 10.0
+    """How long Ray's state API may take to say whether Serve has a controller. With the GCS frozen it was seen to
+    hang for over 100 s, and every other change waits meanwhile."""
+
     put_timeout_s: float = 300.0
     """How long to wait for Ray's answer to a PUT. Ray carries it out though nobody waits: giving up wins nothing."""
 

@@ -92,8 +92,9 @@ class KubeRayView:
         answer = await ray.applications(headers, query)
         if answer.status != HTTPStatus.OK:
             return answer
-        listing = Listing.parse(b"".join(answer.body))
-        had_controller = self.last is not None and self.last.listing.has_controller
+        before = self.last.listing if self.last else None
+        listing = Listing.parse(b"".join(answer.body), before)
+        had_controller = before is not None and before.has_controller
         if had_controller and not listing.has_controller and await ray.has_controller(ray.as_caller(headers)):
             raise UnknownStateError("Ray shows no application, but Serve does run.")
         seen = Seen(question, answer.headers, listing, time.monotonic())

@@ -9,16 +9,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import msgspec
 
-from serveconfig.document import print_members
+from serveconfig.document import member_parts
 from serveconfig.errors import UnreadableAnswerError
 
 PLACEHOLDER = "holdfast"
+
+WORTH_BYTES = 16 * 1024
+"""From how many bytes of applications on a second look at them is spared: below, it costs less than the comparison."""
 
 _placeholder = msgspec.json.encode(
     {
@@ -34,6 +37,44 @@ _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """A list up to and including its applications: between two polls these bytes rarely change.
+
+    What follows them does, at every poll (Ray 2.56+: ``controller_health_metrics``). So a list that begins with the
+    same bytes is read from there on only.
+    """
+
+    text: bytes
+    members: Mapping[str, msgspec.Raw]
+
+    @classmethod
+    def of(cls, answer: bytes, applications: bytes) -> Head | None:
+        """The head of a list whose ``applications`` are these bytes; None where it is not worth the while."""
+        if len(applications) < WORTH_BYTES:
+            return None
+        text = answer[: answer.find(applications) + len(applications)]
+        try:
+            members = _members.decode(text + b"}")
+        except msgspec.DecodeError:  # the same bytes stand somewhere before
+            return None
+        return cls(text, members) if members.get("applications") == msgspec.Raw(applications) else None
+
+    def rest_of(self, answer: bytes) -> Mapping[str, msgspec.Raw] | None:
+        """The members that follow in a list with the same head; None where it has another, or names them again.
+
+        Raises:
+            msgspec.DecodeError: what follows is broken.
+        """
+        if not answer.startswith(self.text):
+            return None
+        rest = answer[len(self.text) :].lstrip()
+        more = rest.startswith(b",")
+        members = _members.decode(b"{" + rest[1:] if more else b"{" + rest)
+        is_plain = bool(members) is more and "applications" not in members
+        return members if is_plain else None
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Ray's list of applications, read no further than a view needs.
 
@@ -42,29 +83,50 @@ class Listing:
 
     answer: bytes
     has_controller: bool
-    _members: Mapping[str, msgspec.Raw]
-    _applications: Mapping[str, msgspec.Raw]
+    members: Mapping[str, msgspec.Raw]
+    applications: Mapping[str, msgspec.Raw]
+    head: Head | None
 
     @classmethod
-    def parse(cls, answer: bytes) -> Listing:
-        """Read the body of ``GET /api/serve/applications/``.
+    def parse(cls, answer: bytes, before: Listing | None = None) -> Listing:
+        """Read the body of ``GET /api/serve/applications/``; ``before`` is an earlier one, to spare what is the same.
 
         Raises:
             UnreadableAnswerError: it is not what Ray's Serve API answers.
         """
         try:
+            if before and before.head and (rest := before.head.rest_of(answer)) is not None:
+                return cls._of(answer, {**before.head.members, **rest}, before.applications, before.head)
             members = _members.decode(answer)
-            applications = _members.decode(members.get("applications", b"{}"))
+            text = members.get("applications", msgspec.Raw(b"{}"))
+            return cls._of(answer, members, _members.decode(text), Head.of(answer, bytes(text)))
         except (msgspec.DecodeError, RecursionError) as error:
             raise UnreadableAnswerError(f"Ray's list of applications cannot be read: {error}.") from None
+
+    @classmethod
+    def _of(
+        cls,
+        answer: bytes,
+        members: Mapping[str, msgspec.Raw],
+        applications: Mapping[str, msgspec.Raw],
+        head: Head | None,
+    ) -> Listing:
         has_controller = bytes(members.get("controller_info", b"{}")) not in (b"{}", b"null")
-        return cls(answer, has_controller, members, applications)
+        return cls(answer, has_controller, members, applications, head)
 
     def view(self, declared: AbstractSet[str] | None) -> bytes:
         """The part that concerns KubeRay. ``declared`` is None where nothing declared is known."""
-        shown = {name: app for name, app in self._applications.items() if declared and name in declared}
+        shown = {name: app for name, app in self.applications.items() if declared and name in declared}
         if declared is not None and not declared and self.has_controller:
             shown = {PLACEHOLDER: msgspec.Raw(_placeholder)}
-        elif len(shown) == len(self._applications):
+        elif len(shown) == len(self.applications):
             return self.answer
-        return print_members({**self._members, "applications": print_members(shown)})
+        return b"".join(self._parts(shown))
+
+    def _parts(self, shown: Mapping[str, msgspec.Raw]) -> Iterator[bytes | msgspec.Raw]:
+        before = b"{"
+        for key, value in {**self.members, "applications": msgspec.Raw()}.items():
+            yield from (before, msgspec.json.encode(key), b":")
+            yield from member_parts(shown) if key == "applications" else (value,)
+            before = b","
+        yield b"}"

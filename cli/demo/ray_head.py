@@ -4,23 +4,22 @@ Linux and the standard library only; Ray itself lives in an environment of its o
 """
 
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Self
 
 from cli.demo import processes
+from cli.demo.ports import NoFreePortError, Ports
 
 DASHBOARD_HOST = "127.0.0.1"
 NODE_IP = "127.0.0.2"
@@ -28,8 +27,6 @@ NODE_IP = "127.0.0.2"
 
 START_TIMEOUT_S = 180.0
 """Measured on two cores: 7 s for Ray 2.9.3, 10 s for 2.60.0; 86 s with a load of 35. A loaded machine gets its time."""
-PORT_RANGE = range(20100, 28200)
-"""Above Ray's worker ports (10002-19999), below Holdfast's (28265) and those the kernel hands out (32768)."""
 TEMP_DIR_LIMIT = 40
 """Unix socket paths end at 107 bytes; Ray adds up to 66 to its temporary directory."""
 LOG_MONITOR_SINCE = (2, 52)
@@ -43,51 +40,6 @@ class RayStartError(Exception):
 
 class RayScriptError(Exception):
     """A program in Ray's environment failed or took too long; the text is its standard error."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """One TCP port for each server of a head. Two heads side by side share none."""
-
-    gcs: int
-    dashboard: int
-    dashboard_metrics: int
-    client: int
-    agent_http: int
-    agent_grpc: int
-    runtime_env: int
-    metrics: int
-    node_manager: int
-    object_manager: int
-    serve: int
-
-    @classmethod
-    def free(cls) -> "Ports":
-        """Ports that nobody listens on now, chosen at random so that two heads started together differ.
-
-        Raises:
-            RayStartError: the range has too few free ports.
-        """
-        free = [port for port in random.sample(PORT_RANGE, 100) if is_free(port)]
-        if len(free) < len(fields(cls)):
-            raise RayStartError(f"Hardly a free port in {PORT_RANGE.start}-{PORT_RANGE.stop}: end some servers.")
-        return cls(*free[: len(fields(cls))])
-
-    def taken(self) -> str:
-        """The ports that somebody listens on, as "gcs 6379, dashboard 8265"; empty if none."""
-        named = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return ", ".join(f"{name} {port}" for name, port in named if not is_free(port))
-
-
-def is_free(port: int) -> bool:
-    """Whether a server could listen on this TCP port, on whatever address."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("", port))
-        except OSError:
-            return False
-        return True
 
 
 def say_nothing(_line: str) -> None:
@@ -120,9 +72,9 @@ class RayHead:
     ) -> "RayHead":
         """Start the Ray of `env_dir` and wait until its Serve REST API answers 200.
 
-        A head that an earlier run left behind in the same `work_dir` is ended first. `python_path` is where Ray's
-        workers find the applications; `environ` is added to their environment. Serve listens on `ports.serve` if the
-        config or `serve.start` says so (`http_options`); Ray 2.40 and 2.52 do without being told.
+        What an earlier run left in the same `work_dir`, processes and files, is cleared away first. `python_path`
+        is where Ray's workers find the applications; `environ` is added to their environment. Serve listens on
+        `ports.serve` if the config or `serve.start` says so (`http_options`); Ray 2.40 and 2.52 do without being told.
 
         Raises:
             RayStartError: not Linux, no Ray in `env_dir`, a port in use, or no answer within `timeout_s` seconds.
@@ -133,11 +85,11 @@ class RayHead:
         work_dir = work_dir.resolve()
         work_dir.mkdir(parents=True, exist_ok=True)
         processes.end(str(work_dir))
-        ports = ports or Ports.free()
-        if taken := ports.taken():
-            raise RayStartError(f"Ray {version} finds ports in use: {taken}. End what listens there or choose others.")
+        ports = usable(ports, version)
         short = len(str(work_dir)) <= TEMP_DIR_LIMIT
         temp_dir = work_dir if short else Path(tempfile.mkdtemp(prefix="holdfast-ray-"))
+        for old in temp_dir.glob("session_2*"):
+            shutil.rmtree(old, ignore_errors=True)
         seen = environment(work_dir, ports, python_path) | dict(environ)
         head = cls(env_dir, work_dir, temp_dir, seen, ports, version)
         try:
@@ -232,6 +184,21 @@ class RayHead:
             time.sleep(0.2)
         launcher.wait(timeout=timeout_s)
         progress(f"Ray {self.version} answers")
+
+
+def usable(ports: Ports | None, version: str) -> Ports:
+    """These ports, or free ones.
+
+    Raises:
+        RayStartError: one of them is in use, or hardly any is free.
+    """
+    try:
+        ports = ports or Ports.free()
+    except NoFreePortError as error:
+        raise RayStartError(str(error)) from error
+    if taken := ports.taken():
+        raise RayStartError(f"Ray {version} finds ports in use: {taken}. End what listens there or choose others.")
+    return ports
 
 
 def environment(work_dir: Path, ports: Ports, python_path: Sequence[Path]) -> dict[str, str]:

@@ -26,12 +26,13 @@ from tests.perf.serve import get_filter, put_merge, small_requests
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much of everything: the whole report, or a quick look."""
+    """How much of everything: the whole report, or a quick look. The keys are numbers of applications."""
 
     small: Load
-    sizes: dict[int, Load]
-    many: dict[int, Load]
-    """For the PUT that declares as many applications as must be kept."""
+    half: dict[int, Load]
+    every: dict[int, Load]
+    put: dict[int, Load]
+    put_many: dict[int, Load]
     starts: int
     polling_s: float
     upload_mb: int
@@ -40,8 +41,10 @@ class Plan:
 
 WHOLE = Plan(
     small=Load(rounds=9, requests=400),
-    sizes={10: Load(7, 100), 100: Load(7, 60), 1_000: Load(7, 20), 10_000: Load(5, 5)},
-    many={100: Load(5, 20), 1_000: Load(5, 5), 10_000: Load(3, 2)},
+    half={10: Load(7, 100), 100: Load(7, 60), 1_000: Load(7, 20), 10_000: Load(5, 5)},
+    every={10: Load(7, 100), 100: Load(7, 60), 1_000: Load(7, 20), 10_000: Load(5, 5)},
+    put={10: Load(7, 20), 100: Load(7, 15), 1_000: Load(7, 8), 10_000: Load(5, 3)},
+    put_many={100: Load(5, 10), 1_000: Load(5, 4), 10_000: Load(3, 2)},
     starts=5,
     polling_s=30,
     upload_mb=500,
@@ -49,10 +52,12 @@ WHOLE = Plan(
 )
 QUICK = Plan(
     small=Load(rounds=5, requests=200),
-    sizes={10: Load(3, 50), 100: Load(3, 20), 1_000: Load(5, 8), 10_000: Load(2, 2)},
-    many={100: Load(3, 10), 1_000: Load(3, 4)},
+    half={10: Load(3, 50), 100: Load(3, 20), 1_000: Load(5, 8), 10_000: Load(2, 2)},
+    every={1_000: Load(5, 8)},
+    put={10: Load(3, 10), 1_000: Load(3, 5)},
+    put_many={1_000: Load(3, 3)},
     starts=2,
-    polling_s=10,
+    polling_s=8,
     upload_mb=500,
     uploads=1,
 )
@@ -60,10 +65,10 @@ QUICK = Plan(
 
 SCENARIOS: dict[str, Callable[[Ground, Plan], Results]] = {
     "small": lambda ground, plan: Results(comparisons=small_requests(ground, plan.small)),
-    "half": lambda ground, plan: Results(comparisons=get_filter(ground, plan.sizes, all_declared=False)),
-    "all": lambda ground, plan: Results(comparisons=get_filter(ground, plan.sizes, all_declared=True)),
-    "put": lambda ground, plan: Results(comparisons=put_merge(ground, plan.sizes)),
-    "put-many": lambda ground, plan: Results(comparisons=put_merge(ground, plan.many, declared=None)),
+    "half": lambda ground, plan: Results(comparisons=get_filter(ground, plan.half, all_declared=False)),
+    "all": lambda ground, plan: Results(comparisons=get_filter(ground, plan.every, all_declared=True)),
+    "put": lambda ground, plan: Results(comparisons=put_merge(ground, plan.put)),
+    "put-many": lambda ground, plan: Results(comparisons=put_merge(ground, plan.put_many, declared=None)),
     "start": lambda ground, plan: Results(starts=starts(ground, plan.starts)),
     "poll": lambda ground, plan: Results(polled=polling(ground, plan.polling_s)),
     "upload": lambda ground, plan: Results(uploaded=uploads(ground, plan.upload_mb, plan.uploads)),

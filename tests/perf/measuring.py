@@ -12,7 +12,7 @@ from itertools import cycle
 from statistics import median, quantiles
 
 from tests.perf.client import Connection, UnexpectedAnswerError
-from tests.perf.contenders import Started
+from tests.perf.contenders import DIRECT, HOLDFAST, Started
 
 WARM_UP = 3
 
@@ -50,7 +50,10 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All rounds of one contender in one comparison. ``note`` says what its answers got wrong, if anything."""
+    """All rounds of one contender in one comparison; none if it failed.
+
+    ``note`` says what its answers got wrong, if anything, or why it failed.
+    """
 
     contender: str
     rounds: tuple[Round, ...]
@@ -84,48 +87,64 @@ class Outcome:
         return median(getattr(mine, percentile) - getattr(theirs, percentile) for mine, theirs in pairs)
 
 
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A contender, the connection to it, and what it is asked next."""
+
+    contender: Started
+    connection: Connection
+    requests: Iterator[bytes]
+
+
 def interleave(
     contenders: Sequence[Started], requests: Sequence[bytes], load: Load, notes: dict[str, str] | None = None
 ) -> list[Outcome]:
-    """Put the same ``requests``, over and over, to every contender.
+    """Put the same ``requests``, over and over, to every contender. A peer that fails is asked no more.
 
-    Raises: WrongAnswerError at the first answer that is not a 200.
+    Raises: WrongAnswerError when Holdfast, or Ray's stand-in itself, answers otherwise than 200.
     """
     rounds: dict[str, list[Round]] = {contender.name: [] for contender in contenders}
+    said = dict(notes or {})
     with ExitStack() as stack:
-        seats = [
-            (contender, stack.enter_context(Connection(contender.port)), cycle(requests)) for contender in contenders
-        ]
-        for contender, connection, wanted in seats:
-            _turn(contender, connection, wanted, replace(load, requests=min(WARM_UP, load.requests)))
-        for number in range(load.rounds):
-            first = number % len(seats)
-            for contender, connection, wanted in seats[first:] + seats[:first]:
-                rounds[contender.name].append(_turn(contender, connection, wanted, load))
-    return [Outcome(name, tuple(taken), (notes or {}).get(name, "")) for name, taken in rounds.items()]
+        seats = [Seat(each, stack.enter_context(Connection(each.port)), cycle(requests)) for each in contenders]
+        warm_up = replace(load, requests=min(WARM_UP, load.requests))
+        for load_of_round in [warm_up] + [load] * load.rounds:
+            for seat in list(seats):
+                name = seat.contender.name
+                try:
+                    rounds[name].append(_turn(seat, load_of_round))
+                except WrongAnswerError as error:
+                    if name in (HOLDFAST, DIRECT):
+                        raise
+                    said[name], rounds[name] = f"FAILED: {error}", []
+                    seats.remove(seat)
+            seats = seats[1:] + seats[:1]
+    return [Outcome(name, tuple(taken[1:]), said.get(name, "")) for name, taken in rounds.items()]
 
 
-def _turn(contender: Started, connection: Connection, wanted: Iterator[bytes], load: Load) -> Round:
-    cpu_before = contender.group.cpu_ms() if contender.group else 0.0
+def _turn(seat: Seat, load: Load) -> Round:
+    group = seat.contender.group
+    cpu_before = group.cpu_ms() if group else 0.0
     latencies: list[float] = []
     begun = time.perf_counter()
     while len(latencies) < load.requests:
         asked = time.perf_counter()
-        _ask(contender, connection, next(wanted))
+        _ask(seat)
         done = time.perf_counter()
         latencies.append((done - asked) * 1000)
         if load.pause_s:
             time.sleep(load.pause_s)
         if done - begun > load.seconds and len(latencies) > 1:
             break
-    cpu_after = contender.group.cpu_ms() if contender.group else 0.0
+    cpu_after = group.cpu_ms() if group else 0.0
     return Round(tuple(latencies), cpu_after - cpu_before)
 
 
-def _ask(contender: Started, connection: Connection, wanted: bytes) -> None:
+def _ask(seat: Seat) -> None:
+    name = seat.contender.name
     try:
-        answer = connection.ask(wanted)
+        answer = seat.connection.ask(next(seat.requests))
     except (OSError, UnexpectedAnswerError) as error:
-        raise WrongAnswerError(f"{contender.name}: {error}") from error
+        raise WrongAnswerError(f"{name}: {error}") from error
     if answer.status != 200:
-        raise WrongAnswerError(f"{contender.name} answered {answer.status}: {bytes(answer.body[:300])!r}")
+        raise WrongAnswerError(f"{name} answered {answer.status}: {bytes(answer.body[:300])!r}")

@@ -70,6 +70,8 @@ def comparison_tables(comparisons: Sequence[Comparison]) -> str:
 
 
 def _cells(comparison: Comparison, outcome: Outcome) -> tuple[str, ...]:
+    if not outcome.rounds:
+        return (f"{comparison.apps:,}" if comparison.apps else "", outcome.contender, *[""] * (len(WIDTHS) - 2))
     low, high = outcome.spread_ms
     direct, lua = comparison.of(DIRECT), comparison.of(LUA)
     return (
@@ -139,6 +141,8 @@ def as_json(results: Results) -> dict:
 
 
 def _outcome_json(comparison: Comparison, outcome: Outcome) -> dict:
+    if not outcome.rounds:
+        return {"name": outcome.contender, "note": outcome.note}
     direct, lua = comparison.of(DIRECT), comparison.of(LUA)
     return {
         "name": outcome.contender,

@@ -14,7 +14,6 @@ from tests.perf.client import PERSON, Connection, UnexpectedAnswerError, request
 from tests.perf.contenders import DIRECT, HOLDFAST, LUA, MITMPROXY, NAIVE, NGINX, Ground, Started, started
 from tests.perf.measuring import Load, Outcome, WrongAnswerError, interleave
 
-SIZES = (10, 100, 1_000, 10_000)
 STATIC_IN_MERGE = 3
 AFTER_PUT_S = 0.02
 
@@ -28,8 +27,8 @@ class Comparison:
     apps: int | None = None
 
     def of(self, contender: str) -> Outcome | None:
-        """That contender's outcome, if it took part."""
-        return next((outcome for outcome in self.outcomes if outcome.contender == contender), None)
+        """That contender's outcome, if it took part and did not fail."""
+        return next((each for each in self.outcomes if each.contender == contender and each.rounds), None)
 
 
 def small_requests(ground: Ground, load: Load) -> list[Comparison]:
@@ -100,7 +99,7 @@ def merge_note(ground: Ground, contender: Started, static: list[str], dynamic: l
     kept = next(each for each in told if each["name"] == dynamic[0])
     altered = bodies.changes(bodies.config(dynamic[0]), kept)
     if altered and not problem:
-        problem = "alters kept configs: " + "; ".join(altered)
+        problem = f"alters kept configs: {altered[0]}" + (f", and {len(altered) - 1} more" if altered[1:] else "")
     gets = calls.get("GET " + SERVE_PATH, 0) - before.get("GET " + SERVE_PATH, 0)
     return _judged(contender, problem) or f"{gets} GET + 1 PUT of Ray"
 

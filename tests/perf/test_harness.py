@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -120,9 +121,20 @@ def test_interleaving_asks_every_contender_the_same_number_of_times(stand_in):
     assert outcomes[0].cpu_us > 0 == outcomes[1].cpu_us
 
 
-def test_a_contender_that_answers_an_error_is_not_timed(stand_in):
-    with pytest.raises(WrongAnswerError, match=r"stand-in answered 404"):
-        interleave([stand_in], [request("GET", "/perf/missing", agent=PERSON)], Load(1, 1))
+def test_a_peer_that_fails_is_noted_and_the_others_go_on(stand_in):
+    missing = [request("GET", "/perf/missing", agent=PERSON)]
+
+    outcomes = interleave([replace(stand_in, name=LUA)], missing, Load(1, 1))
+    comparison = Comparison("a title", (outcome(DIRECT, 1), *outcomes), 10)
+
+    assert comparison.of(LUA) is None
+    assert f"FAILED: {LUA} answered 404" in tables(Results(comparisons=[comparison]))
+    assert as_json(Results(comparisons=[comparison]))["comparisons"][0]["contenders"][1]["name"] == LUA
+
+
+def test_holdfast_failing_ends_the_run(stand_in):
+    with pytest.raises(WrongAnswerError, match=r"holdfast answered 404"):
+        interleave([replace(stand_in, name=HOLDFAST)], [request("GET", "/missing", agent=PERSON)], Load(1, 1))
 
 
 def outcome(name, *p50s, cpu_ms=1.0):

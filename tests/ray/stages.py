@@ -182,11 +182,15 @@ class RealStage(Stage):
         self.head.kill("gcs_server", signal.SIGCONT)
 
     async def restart_dashboard(self) -> None:
-        """The module with the Serve API is a process of its own, and comes back by itself (Ray 2.45 and later)."""
-        (old,) = self.head.kill("ServeHead")
+        """The module with the Serve API is a process of its own, and comes back by itself (Ray 2.45 and later).
+
+        A PUT that it refuses makes it connect to Ray, and leaves it without a handle of the Serve controller.
+        """
+        self.head.kill("ServeHead")
 
         async def back() -> bool:
-            return self.head.pids("ServeHead") not in ([], [old])
+            async with aiohttp.ClientSession() as http, http.put(self.url + APPLICATIONS, json={}) as answer:
+                return answer.status == 400
 
         await eventually(back)
 

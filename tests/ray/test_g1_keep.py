@@ -20,32 +20,33 @@ async def test_g1_a_put_by_kuberay_keeps_every_dynamic_application_with_its_repl
 
 
 async def test_g1_twenty_puts_in_a_row_keep_them_while_others_come_and_go(ray, kuberay, developer, dynamic):
-    done = asyncio.Event()
-    visitors = asyncio.create_task(come_and_go(developer, done))
+    visits = []
+    visitors = asyncio.create_task(come_and_go(developer, visits))
 
-    for count in range(20):
-        await kuberay.declares(tuned("shop", 1 + count))
+    puts = 0
+    while puts < 20 or len(visits) < 3:
+        puts += 1
+        await kuberay.declares(tuned("shop", puts))
         statuses = await ray.statuses()
         assert {statuses.get(name) for name in dynamic} <= {"RUNNING", "DEPLOYING"}
+        assert not visitors.done(), visitors.result()
 
-    done.set()
-    assert await visitors >= 2
+    visits.append("enough")
+    await visitors
     assert dynamic == await ray.until_running(*dynamic)
     await ray.until({"visitor-0": None, "visitor-1": None})
 
 
-async def come_and_go(developer, done):
-    """Another team deploys an application of its own, deletes it before it is built, deploys the next. How many."""
-    count = 0
-    while not done.is_set():
-        name = f"visitor-{count % 2}"
+async def come_and_go(developer, visits):
+    """Another team deploys an application of its own, deletes it before it is built, deploys the next."""
+    while "enough" not in visits:
+        name = f"visitor-{len(visits) % 2}"
         put = await developer.put_app(app(name))
         assert put.status in {200, 201}, put
         await asyncio.sleep(0.5)
         deleted = await developer.delete_app(name)
         assert deleted.status in {202, 204}, deleted
-        count += 1
-    return count
+        visits.append(name)
 
 
 async def test_g1_every_operator_version_keeps_them_when_it_takes_over_and_changes_something(ray, kuberay, dynamic):

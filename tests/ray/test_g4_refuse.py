@@ -1,5 +1,6 @@
 """G4 refuse, don't guess: who cannot know what runs, PUTs nothing."""
 
+import asyncio
 import time
 
 import pytest
@@ -108,3 +109,19 @@ async def test_g4_a_put_that_nobody_waits_for_is_carried_out_once(ray, kuberay, 
     assert count_puts(ray) == puts + 1
     ray.fake.faults.put_delay_s = 0
     assert dynamic == await ray.until_running(*dynamic)
+
+
+@pytest.mark.usefixtures("dynamic")
+async def test_g4_a_head_that_dies_in_the_middle_of_a_put_is_not_taken_for_an_empty_one(ray, kuberay):
+    """What KubeRay declared comes back, and what the dead PUT may have created stays KubeRay's to retire."""
+    kuberay.operator.apply(tuned("shop", 5), app("cart"), http_options=ray.http_options)
+    put = asyncio.create_task(kuberay.operator.reconcile())
+    await asyncio.sleep(0.02)
+    await ray.restart_head()
+    await put
+
+    await kuberay.until_ready()
+
+    assert set(await ray.until_running("shop", "cart")) == {"shop", "cart"}
+    await kuberay.declares(tuned("shop", 5))
+    await ray.until({"cart": None})

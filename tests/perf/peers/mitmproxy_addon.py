@@ -33,12 +33,13 @@ class ServeApplications:
             return
         config = json.loads(flow.request.content)
         names = {application["name"] for application in config["applications"]}
+        owned = names | self.declared_before
         url = f"http://{flow.server_conn.address[0]}:{flow.server_conn.address[1]}{SERVE}"
         state = await asyncio.to_thread(what_runs, url)
         config["applications"] += [
             application["deployed_app_config"]
             for name, application in state["applications"].items()
-            if name not in names | self.declared_before and application["deployed_app_config"]
+            if name not in owned and application["deployed_app_config"]
         ]
         flow.request.content = json.dumps(config).encode()
         self.declared = names

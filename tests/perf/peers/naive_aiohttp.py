@@ -39,7 +39,8 @@ def main():
     app = web.Application()
     app.cleanup_ctx.append(client)
     app.router.add_route("*", "/{path:.*}", forward)
-    web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), loop=uvloop.new_event_loop(), print=None)
+    port, loop = int(sys.argv[1]), uvloop.new_event_loop()
+    web.run_app(app, host="127.0.0.1", port=port, loop=loop, keepalive_timeout=3600, print=None)
 
 
 if __name__ == "__main__":

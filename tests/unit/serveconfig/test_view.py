@@ -49,3 +49,57 @@ def test_the_other_members_pass_as_they_are():
 def test_g4_what_is_no_list_of_applications_is_no_view(answer):
     with pytest.raises(UnreadableAnswerError):
         Listing.parse(answer)
+
+
+MANY = [shown(app(f"app-{n}", args={"x": "y" * 40})) for n in range(200)]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(listing(*MANY, target_capacity=2), id="only what follows has changed"),
+        pytest.param(listing(*MANY), id="nothing follows any more"),
+        pytest.param(listing(*MANY[1:]), id="an application has gone"),
+        pytest.param(listing(*MANY, controller=False), id="what stands before has changed"),
+        pytest.param(listing(*MANY)[:-1] + b', "applications": {}}', id="the applications are named again"),
+        pytest.param(listing(*MANY)[:-1] + b', "controller_info": {}}', id="the controller is named again"),
+        pytest.param(listing(*MANY)[:-1] + b" \n}", id="white space follows"),
+        pytest.param(listing(*MANY)[:-1] + b', "later": [1.50]}', id="something unknown follows"),
+    ],
+)
+@pytest.mark.parametrize("declared", [None, set(), {"app-7"}, {name for name, _ in MANY}])
+def test_a_second_look_sees_what_a_first_would(answer, declared):
+    before = Listing.parse(listing(*MANY, target_capacity=1.5))
+
+    first, second = Listing.parse(answer), Listing.parse(answer, before)
+
+    assert json.loads(second.view(declared)) == json.loads(first.view(declared))
+    assert second.has_controller is first.has_controller
+
+
+@pytest.mark.parametrize("end", [b"", b"]", b", }", b"} }", b"}, 1", b',"a"}', b":1}"])
+def test_g4_a_second_look_refuses_what_a_first_would(end):
+    before = Listing.parse(listing(*MANY))
+
+    with pytest.raises(UnreadableAnswerError):
+        Listing.parse(listing(*MANY)[:-1] + end, before)
+
+
+@pytest.mark.parametrize("copy", [b'{"copy": %s', b'{"copy": {"of": %s}'])
+def test_a_second_look_is_spared_only_where_the_same_bytes_are_the_applications(copy):
+    text = listing(*MANY)
+    applications = text[text.index(b'"applications": ') + len(b'"applications": ') : -1]
+    twice = copy % applications + b', "applications": ' + applications + b', "a": 1}'
+    before = Listing.parse(twice)
+
+    again = Listing.parse(twice.replace(b'"a": 1', b'"a": 2'), before)
+
+    assert list(json.loads(again.view({"app-7"}))["applications"]) == ["app-7"]
+
+
+def test_a_third_look_is_spared_too():
+    before = Listing.parse(listing(*MANY, target_capacity=1))
+    for capacity in range(3):
+        before = Listing.parse(listing(*MANY, target_capacity=capacity), before)
+
+    assert json.loads(before.view({"app-7"}))["target_capacity"] == 2
