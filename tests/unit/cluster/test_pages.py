@@ -24,7 +24,13 @@ def test_a_story_not_told_with_a_pair_leaves_a_dash_and_one_that_broke_off_says_
 
 
 def test_everything_a_story_noted_is_a_row():
-    saw = {"fates": {"by-rest": "lost", "by-cr": "kept"}, "seconds_to_switch": 28.6, "declared": [], "ready": None, "ports": [8265, 28265]}
+    saw = {
+        "fates": {"by-rest": "lost", "by-cr": "kept"},
+        "seconds_to_switch": 28.6,
+        "declared": [],
+        "ready": None,
+        "ports": [8265, 28265],
+    }
     page = baseline([record("1.6.2", "2.60.0", holds=False, saw=saw)])
 
     assert "| fates | by-cr: kept<br>by-rest: lost |" in page
