@@ -13,7 +13,7 @@ from proxy.bodies import read_config
 from proxy.deploying import Deployments, Order
 from proxy.http.local import Answer, Request
 from proxy.problems import problem
-from proxy.ray import CREDENTIALS, Ray
+from proxy.ray import Ray
 from serveconfig import plans
 from serveconfig.callers import Caller
 from serveconfig.document import ServeConfig
@@ -48,8 +48,7 @@ class ServeApplications:
         body = await read_config(request, self.deployments.settings.max_config_bytes)
         asked = ServeConfig.parse(body)
         headers = request.head.headers
-        credentials = tuple((name.lower(), value) for name, value in headers if name.lower() in CREDENTIALS)
-        key = (ray, by, hashlib.sha256(body).digest(), credentials)
+        key = (ray, by, hashlib.sha256(body).digest(), ray.as_caller(headers))
 
         def plan(now: Situation) -> Plan:
             return plans.declare(asked, now) if by is Caller.KUBERAY else plans.upsert(asked, now)
