@@ -55,7 +55,7 @@ class Policy(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """What has changed since a revision, or everything (``is_whole``): then what it does not name is not in the journal.
+    """What has changed since a revision, or (``is_whole``) everything: what it does not name then, the journal lacks.
 
     ``declared`` is what KubeRay declared last on the caller's own RayCluster, None if that is not known; ``imperative``
     are applications of ``serve.run`` that any of the RayService's clusters had, which cannot be carried over.
@@ -73,7 +73,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One application put (``config``) or deleted (None). ``base``: the revision in which its sender last saw it, or 0."""
+    """One application put (``config``) or deleted (None). ``base``: the revision its sender last saw of it, or 0."""
 
     name: str
     config: msgspec.Raw | None
