@@ -7,9 +7,9 @@ mean is in ``webhook.yamlreading``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import yaml
 
 MAX_DEPTH = 128
@@ -20,8 +20,9 @@ class UnreadableTextError(ValueError):
     """KubeRay cannot read this text, or nobody should. The message says why, and quotes no value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+# A megabyte of text has 400,000 nodes. As structs that the garbage collector need not visit (no node can hold itself)
+# they cost a third of what dataclasses do.
+class Placed(msgspec.Struct, frozen=True, gc=False):
     """Where a node stands: ``text[start:end]`` holds it, anchor and tag included."""
 
     start: int
@@ -29,8 +30,7 @@ class Placed:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar(Placed):
+class Scalar(Placed, frozen=True, gc=False):
     """A word. ``tag`` is None where the text has none; ``is_plain`` where the word itself decides what it means."""
 
     word: str
@@ -38,15 +38,13 @@ class Scalar(Placed):
     is_plain: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Alias(Placed):
+class Alias(Placed, frozen=True, gc=False):
     """``*name``, and what it stands for."""
 
     target: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence(Placed):
+class Sequence(Placed, frozen=True, gc=False):
     """A list. ``inside`` is where its first item may begin; ``is_flow`` with ``[``."""
 
     inside: int
@@ -55,8 +53,7 @@ class Sequence(Placed):
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping(Placed):
+class Mapping(Placed, frozen=True, gc=False):
     """A mapping, its pairs in their order."""
 
     inside: int
@@ -103,11 +100,10 @@ class _Composer:
             raise UnreadableTextError(f"it nests deeper than {MAX_DEPTH} levels")
         if isinstance(event, yaml.AliasEvent):
             return Alias(*self._place(event), self._target(event.anchor))
-        if event.anchor:
-            self._anchors[event.anchor] = None  # open: an alias of it in here would stand for itself
-        node = self._new_node(event, depth)
-        if event.anchor:
-            self._anchors[event.anchor] = node
+        if not event.anchor:
+            return self._new_node(event, depth)
+        self._anchors[event.anchor] = None  # open: an alias of it in here would stand for itself
+        node = self._anchors[event.anchor] = self._new_node(event, depth)
         return node
 
     def _new_node(self, event: Any, depth: int) -> Node:  # noqa: ANN401 - as above

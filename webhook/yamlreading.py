@@ -47,10 +47,10 @@ class _Reader:
         self.nodes += 1
         if self.nodes > MAX_NODES:
             raise UnreadableTextError(f"with its aliases written out it has more than {MAX_NODES} nodes")
-        if isinstance(node, Alias):
-            return self._again(node.target)
         if isinstance(node, Scalar):
             return _meaning(node)
+        if isinstance(node, Alias):
+            return self._again(node.target)
         value = [*map(self.read, node.items)] if isinstance(node, Sequence) else self._mapping(node)
         self._known[id(node)] = (value, self.nodes - before)
         return value
@@ -85,7 +85,7 @@ def _tag(short: str) -> str:
     return f"tag:yaml.org,2002:{short}"
 
 
-_RESOLVED = frozenset((None, *map(_tag, ("str", "bool", "int", "float", "null", "timestamp"))))
+_RESOLVED = frozenset(map(_tag, ("str", "bool", "int", "float", "null", "timestamp")))
 _WORDS: dict[str, Value] = {
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
     **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
@@ -101,13 +101,13 @@ _TYPES: dict[str, type | tuple[type, ...]] = {"bool": bool, "int": int, "float":
 def _meaning(scalar: Scalar) -> Value:
     """A scalar's value (goyaml v2.4, ``decode.go`` and ``resolve.go``)."""
     tag = scalar.tag
+    if tag is None:
+        return _plain(scalar.word) if scalar.is_plain else scalar.word
     if tag == _tag("binary"):
         return _binary(scalar.word)
-    if tag not in _RESOLVED or tag == _tag("str") or (tag is None and not scalar.is_plain):
+    if tag not in _RESOLVED or tag == _tag("str"):
         return scalar.word
     value = _plain(scalar.word)
-    if tag is None:
-        return value
     kind = tag.removeprefix(_tag(""))
     if kind == "float" and type(value) is int:
         return float(value)
