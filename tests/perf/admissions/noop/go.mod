@@ -1,0 +1,3 @@
+module holdfast.dev/noop
+
+go 1.24
