@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import socket
 import ssl
 import subprocess
@@ -18,6 +17,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 PROGRAMS = Path(os.environ.get("HOLDFAST_CACHE") or Path.home() / ".cache" / "holdfast") / "programs"
 TOKEN = "of-this-test-run-only"  # noqa: S105 - good for nothing else
@@ -58,17 +58,18 @@ def running(folder: Path) -> Iterator[ControlPlane]:
     (folder / "tokens.csv").write_text(f"{TOKEN},admin,admin,system:masters\n")
     _openssl("genrsa", "-out", str(folder / "service-accounts.key"), "2048")
     with (
-        _process(folder, "etcd", _etcd_flags(folder, etcd, peer)),
-        _process(folder, "kube-apiserver", _apiserver_flags(folder, etcd, secure)) as server,
+        process(_etcd(folder, etcd, peer), folder / "etcd.log", start_new_session=True),
+        process(_kube_apiserver(folder, etcd, secure), folder / "kube-apiserver.log", start_new_session=True) as server,
     ):
         url = f"https://127.0.0.1:{secure}"
         _wait_until_ready(url, server, folder / "kube-apiserver.log")
         yield ControlPlane(url, _kubeconfig(folder, url))
 
 
-def _etcd_flags(folder: Path, port: int, peer: int) -> list[str]:
+def _etcd(folder: Path, port: int, peer: int) -> list[str]:
     client, between = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer}"
     return [
+        str(program("etcd")),
         *(f"--data-dir={folder}/etcd", "--unsafe-no-fsync", "--log-level=error"),
         *(f"--listen-client-urls={client}", f"--advertise-client-urls={client}"),
         *(f"--listen-peer-urls={between}", f"--initial-advertise-peer-urls={between}"),
@@ -76,8 +77,9 @@ def _etcd_flags(folder: Path, port: int, peer: int) -> list[str]:
     ]
 
 
-def _apiserver_flags(folder: Path, etcd: int, port: int) -> list[str]:
+def _kube_apiserver(folder: Path, etcd: int, port: int) -> list[str]:
     return [
+        str(program("kube-apiserver")),
         *(f"--etcd-servers=http://127.0.0.1:{etcd}", "--bind-address=127.0.0.1", f"--secure-port={port}"),
         *(f"--cert-dir={folder}/pki", f"--token-auth-file={folder}/tokens.csv", "--authorization-mode=RBAC"),
         "--service-cluster-ip-range=10.96.0.0/16",
@@ -90,18 +92,19 @@ def _apiserver_flags(folder: Path, etcd: int, port: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def _process(folder: Path, name: str, flags: list[str]) -> Iterator[subprocess.Popen[bytes]]:
-    with (folder / f"{name}.log").open("wb") as log:
-        process = subprocess.Popen([program(name), *flags], stdout=log, stderr=log, start_new_session=True)
+def process(command: list[str], log: Path, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that ends with the block; what it says goes to ``log``."""
+    with log.open("ab") as said:
+        started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, **how)
     try:
-        yield process
+        yield started
     finally:
-        process.send_signal(signal.SIGTERM)
+        started.terminate()
         try:
-            process.wait(15)
+            started.wait(40)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(5)
+            started.kill()
+            started.wait(10)
 
 
 def _wait_until_ready(url: str, server: subprocess.Popen[bytes], log: Path) -> None:

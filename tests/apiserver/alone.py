@@ -1,4 +1,4 @@
-"""KubeRay's definitions and the webhook, as a process of its own, in front of an API server that is alone."""
+"""KubeRay's definitions and the webhook, without anything that the manifests install beside them."""
 
 import base64
 import json
@@ -19,9 +19,11 @@ import yaml
 
 from certs.authority import first
 from certs.renewal import Terms
-from tests.cluster.admission.apiserver import ApiServer, started
+from tests.apiserver.control_plane import process
+from tests.apiserver.crds import KUBERAY, definitions
+from tests.apiserver.plain import ApiServer
 
-REPOSITORY = Path(__file__).parents[3]
+REPOSITORY = Path(__file__).parents[2]
 INJECTED = {"holdfast.dev/inject": "enabled"}
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
@@ -30,11 +32,8 @@ _PATIENCE_S = 60
 
 def install_definitions(api: ApiServer, kuberay: str) -> None:
     """KubeRay's custom resources, from the module that its operator is built from."""
-    asked = ["go", "env", "GOMODCACHE"]
-    modules = Path(subprocess.run(asked, check=True, capture_output=True, text=True, timeout=60).stdout.strip())
-    folder = modules / f"github.com/ray-project/kuberay/ray-operator@v{kuberay}/config/crd/bases"
-    for path in sorted(folder.glob("ray.io_ray[cs]*.yaml")):
-        definition = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+    files = ("ray.io_rayclusters.yaml", "ray.io_rayservices.yaml")
+    for definition in yaml.load_all(definitions(KUBERAY, kuberay, *files), Loader=yaml.CSafeLoader):
         answer = api.apply(_DEFINITIONS, definition)
         assert answer["kind"] == "CustomResourceDefinition", answer
     deadline = time.monotonic() + _PATIENCE_S
@@ -59,13 +58,13 @@ def webhook(api: ApiServer, port: int) -> Iterator[subprocess.Popen[bytes]]:
         "HOLDFAST_WEBHOOK_LOOKUP_WITHIN_S": "5",  # a busy machine
     }
     command = [sys.executable, "-m", "webhook"]
-    with started(command, api.folder / "webhook.log", env=environment, cwd=REPOSITORY) as process:
+    with process(command, api.folder / "webhook.log", env=environment, cwd=REPOSITORY) as running:
         _wait_until_ready(port, api.folder / "webhook.log")
         configuration = _configuration(port, bundle.trust_pem())
         answer = api.apply(_WEBHOOKS, configuration)
         assert answer["kind"] == "MutatingWebhookConfiguration", answer
         time.sleep(2)  # the API server reads its configurations from a cache
-        yield process
+        yield running
 
 
 def _wait_until_ready(port: int, log: Path) -> None:

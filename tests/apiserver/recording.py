@@ -1,6 +1,6 @@
 """Records what each KubeRay in the cache sends: real operators, a real API server, no node.
 
-    python -m tests.cluster.admission.recording FOLDER [VERSION ...]
+    python -m tests.apiserver.recording FOLDER [VERSION ...]
 
 An operator is given one RayService for every variant below, and makes a RayCluster, a head Service and a head pod of
 each. A webhook that changes nothing writes the reviews down: ``FOLDER/<version>/<variant>-<kind>-<operation>.json``.
@@ -18,8 +18,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.cluster.admission.apiserver import CACHE, ApiServer, api_server, started
-from tests.cluster.admission.holdfast import install_definitions
+from tests.apiserver.alone import install_definitions
+from tests.apiserver.control_plane import PROGRAMS, process
+from tests.apiserver.plain import ApiServer, api_server
 
 Manifest = dict[str, Any]
 _PATIENCE_S = 120
@@ -193,7 +194,7 @@ def record(api: ApiServer, operator: Path, recorder: Recorder) -> None:
     api.create_namespace(namespace)
     flags = ["--enable-leader-election=false", "--metrics-addr=0", "--health-probe-bind-address=0"]
     command = [str(operator), f"--kubeconfig={api.kubeconfig}", *flags, f"--watch-namespace={namespace}"]
-    with started(command, recorder.folder / "operator.log"):
+    with process(command, recorder.folder / "operator.log"):
         for name, variant in VARIANTS.items():
             api.call("POST", f"/apis/ray.io/v1/namespaces/{namespace}/rayservices", rayservice(name, variant))
         # Not all come: some variants an operator refuses, which its log then says.
@@ -208,7 +209,7 @@ def main(folder: Path, versions: Sequence[str]) -> None:
     with api_server() as api:
         recorder = Recorder(api, folder / "none")
         recorder.register()
-        for operator in sorted(CACHE.glob("programs/kuberay-operator-*")):
+        for operator in sorted(PROGRAMS.glob("kuberay-operator-*")):
             if not versions or operator.name.rpartition("-")[2] in versions:
                 record(api, operator, recorder)
 

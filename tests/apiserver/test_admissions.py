@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.admission.apiserver import ApiServer, ProgramMissingError, api_server, program
-from tests.cluster.admission.holdfast import INJECTED, install_definitions, webhook, written
+from tests.apiserver.alone import INJECTED, install_definitions, webhook, written
+from tests.apiserver.plain import ApiServer, api_server
 from tests.golden.admission_cases import Case, all_cases
 
 KUBERAY = "1.6.2"
@@ -28,10 +28,6 @@ CONTROLLER = "system:serviceaccount:ml:model-controller"
 
 @pytest.fixture(scope="module")
 def api() -> Iterator[ApiServer]:
-    try:
-        program("etcd"), program("kube-apiserver")
-    except ProgramMissingError as missing:
-        pytest.fail(str(missing))
     with api_server() as server:
         install_definitions(server, KUBERAY)
         server.create_namespace(NAMESPACE, INJECTED)
