@@ -7,6 +7,7 @@ logged in ``observe``.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,8 +16,14 @@ from pathlib import Path
 
 from proxy.applications import ServeApplications
 from proxy.deploying import Deployments
-from proxy.http.head import RequestHead
+from proxy.http.head import Headers, RequestHead
 from proxy.http.local import Answer, Handler, Request
+from proxy.journal.arrivals import Arrivals
+from proxy.journal.carrying import Carrying
+from proxy.journal.client import JournalClient
+from proxy.journal.copy import JournalCopy
+from proxy.journal.observing import Observer
+from proxy.journal.syncing import Syncing
 from proxy.metrics import Metrics
 from proxy.oneapp import PREFIX, OneApplication
 from proxy.openapi import openapi
@@ -44,18 +51,25 @@ class Sidecar:
     deployments: Deployments
     view: KubeRayView
     pages: StatusPages
+    syncing: Syncing
+    carrying: Carrying
     handlers: dict[Handling, RayHandler]
     own: dict[str, dict[str, RayHandler]]
 
     @classmethod
-    def create(cls, settings: Settings, version: str) -> Sidecar:
-        """Put the parts together."""
+    def create(cls, settings: Settings, version: str, credentials: Headers = ()) -> Sidecar:
+        """Put the parts together. ``credentials`` are the headers of calls to Ray that nobody else asked for."""
         metrics = Metrics(version)
         record = Record(Path(settings.state_dir), metrics)
-        view = KubeRayView(lambda: record.declared, settings, metrics)
-        deployments = Deployments(record, settings, metrics, on_change=view.forget)
-        pages = StatusPages(deployments, view, metrics, version)
-        serve, one = ServeApplications(deployments), OneApplication(deployments)
+        copy = JournalCopy(Path(settings.state_dir), metrics)
+        syncing = Syncing(copy, JournalClient(settings) if settings.journal_url else None, settings, metrics)
+        observer = Observer(copy, record, settings.journal_cluster, settings.absent_for_s)
+        arrivals = Arrivals(copy, record, syncing, settings, metrics)
+        view = KubeRayView(arrivals.shown, observer.saw_list, settings, metrics)
+        deployments = Deployments(record, settings, metrics, observer, on_change=view.forget)
+        carrying = Carrying(copy, deployments, observer, syncing, settings, metrics, credentials)
+        pages = StatusPages(deployments, view, syncing, metrics, version)
+        serve, one = ServeApplications(deployments, syncing), OneApplication(deployments, syncing)
         handlers: dict[Handling, RayHandler] = {
             Handling.VIEW: view.get,
             Handling.DECLARE: serve.declare,
@@ -70,7 +84,13 @@ class Sidecar:
             PREFIX: {"GET": one.list},
             PREFIX + "{name}": {"GET": one.get, "PUT": one.put, "DELETE": one.delete},
         }
-        return cls(settings, metrics, deployments, view, pages, handlers, own)
+        return cls(settings, metrics, deployments, view, pages, syncing, carrying, handlers, own)
+
+    async def work(self, ray: Ray) -> None:
+        """What goes on between requests, until cancelled: the journal is kept, and what it has is brought here."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.syncing.run())
+            group.create_task(self.carrying.run(ray))
 
     def route(self, ray: Ray, head: RequestHead) -> Handler | None:
         """Who answers: a handler, or None for Ray itself."""
@@ -88,6 +108,8 @@ class Sidecar:
         self.metrics.requests.labels(what, who).inc()
         if exchange.method == "DELETE" and exchange.path == SERVE_PATH:
             self.view.forget()  # it may have shut Serve down
+            if what is Handling.PASS and exchange.status == HTTPStatus.OK:
+                self.deployments.observer.was_shut_down()
         if what is not Handling.PASS:
             self.metrics.request_seconds.labels(what).observe(exchange.duration_s)
         log.info(

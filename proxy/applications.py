@@ -12,6 +12,7 @@ from http import HTTPStatus
 from proxy.bodies import read_config
 from proxy.deploying import Deployments, Order
 from proxy.http.local import Answer, Request
+from proxy.journal.syncing import Syncing
 from proxy.problems import problem
 from proxy.ray import Ray
 from serveconfig import plans
@@ -25,6 +26,7 @@ class ServeApplications:
     """Answers the PUTs and DELETEs of ``/api/serve/applications/``."""
 
     deployments: Deployments
+    syncing: Syncing
 
     async def declare(self, ray: Ray, request: Request) -> Answer:
         """KubeRay's PUT: Ray's own answer, or 200 where nothing had to be sent."""
@@ -54,4 +56,5 @@ class ServeApplications:
             return plans.declare(asked, now) if by is Caller.KUBERAY else plans.upsert(asked, now)
 
         done = await self.deployments.carry_out(Order(plan, by, key, headers, ray))
-        return done.answer or Answer(HTTPStatus.OK, ((b"X-Holdfast", b"unchanged"),))
+        answer = done.answer or Answer(HTTPStatus.OK, ((b"X-Holdfast", b"unchanged"),))
+        return await self.syncing.marked(answer, asked.names) if by is Caller.OTHER and done.accepted else answer

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from proxy.http.head import Headers
 from proxy.http.local import Answer
+from proxy.journal.observing import Observer
 from proxy.leftovers import see_off
 from proxy.metrics import Metrics, Outcome
 from proxy.ray import Ray, RayRefusedError
@@ -77,13 +78,18 @@ class LastPut:
 
 @dataclass(slots=True)
 class Deployments:
-    """The one place from which anything is PUT. ``on_change`` is called whenever Ray has accepted something."""
+    """The one place from which anything is PUT.
+
+    ``on_change`` is called whenever Ray has accepted something. ``last_ray`` is the one that KubeRay has PUT to last.
+    """
 
     record: Record
     settings: Settings
     metrics: Metrics
+    observer: Observer
     on_change: Callable[[], None]
     last_put: LastPut | None = None
+    last_ray: Ray | None = None
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     _under_way: dict[Hashable, asyncio.Future[Done]] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -150,7 +156,15 @@ class Deployments:
         reading = order.ray.as_caller(order.headers)
         running = await self.look(order.ray, reading)
         version = await order.ray.version(reading)
-        now = Situation(running, self.record.declared, version, self.settings.allow_loss, self._dropped)
+        self.observer.saw(running)
+        now = Situation(
+            running,
+            self.observer.remembered(self.record.declared),
+            version,
+            self.settings.allow_loss,
+            self._dropped,
+            self.observer.journaled,
+        )
         plan = order.plan(now)
         if plan.body is None:
             done = Done(plan, None)
@@ -180,9 +194,14 @@ class Deployments:
             self.on_change()
         known = self.record.declared
         if order.by is Caller.KUBERAY:
+            self.last_ray = order.ray
+            self.observer.was_declared(done.plan.sent.names)
             await self.record.keep(known.accepting(done.plan.sent, keep_receipts=done.answer is None))
         else:
             await self.record.keep(known.not_creating(done.plan.sent.names))
+        if order.by is Caller.OTHER:
+            self.observer.was_put(done.plan.sent.applications)
+            self.observer.was_deleted(done.plan.retired)
 
     async def _settle(self, order: Order, sent: ServeConfig) -> None:
         """Wait for Ray to show all that was sent, and remember what it made of it."""

@@ -36,6 +36,21 @@ class Outcome(StrEnum):
     OUTCOME_UNKNOWN = "outcome_unknown"  # sent, and no answer
 
 
+class JournalCall(StrEnum):
+    """What was asked of the journal. The value is a metric label: do not rename."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class JournalOutcome(StrEnum):
+    """What became of it. The value is a metric label: do not rename."""
+
+    DONE = "done"
+    REFUSED = "refused"  # it answered, and not with what was asked for
+    UNREACHABLE = "unreachable"
+
+
 class Metrics:
     """The sidecar's metrics, in a registry of their own."""
 
@@ -83,6 +98,30 @@ class Metrics:
         self.record_failures = Counter(
             "holdfast_record_failures_total", "Reads or writes of the record that failed.", registry=registry
         )
+        self.journal_calls = Counter(
+            "holdfast_journal_calls_total", "Calls to the journal.", ["call", "outcome"], registry=registry
+        )
+        self.journal_reachable = Gauge(
+            "holdfast_journal_reachable", "1 if the journal answered the last call.", registry=registry
+        )
+        self.journal_unsent = Gauge(
+            "holdfast_journal_unsent_changes", "Changes that the journal does not have yet.", registry=registry
+        )
+        self.carried_over = Counter(
+            "holdfast_apps_carried_over_total",
+            "Dynamic applications brought to this cluster from the journal.",
+            registry=registry,
+        )
+        self.not_carried_over = Counter(
+            "holdfast_apps_not_carried_over_total",
+            "Dynamic applications of the journal that Ray or Holdfast refused to bring to this cluster.",
+            registry=registry,
+        )
+        self.arriving = Gauge(
+            "holdfast_apps_arriving",
+            "Applications that have to run, or to fail, before this cluster gets the traffic.",
+            registry=registry,
+        )
         self.applications = Gauge(
             "holdfast_applications",
             "Applications when Ray last said what runs.",
@@ -111,6 +150,9 @@ class Metrics:
         for caller in Caller:
             for outcome in Outcome:
                 self.puts.labels(caller, outcome)
+        for each in JournalCall:
+            for became in JournalOutcome:
+                self.journal_calls.labels(each, became)
         for call in ("applications", "put", "version", "actors"):
             self.ray_failures.labels(call)
 

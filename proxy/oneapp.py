@@ -25,6 +25,7 @@ from proxy.bodies import read_config
 from proxy.deploying import Deployments, Done, Order
 from proxy.http.head import Headers, RequestHead
 from proxy.http.local import Answer, Request
+from proxy.journal.syncing import Syncing
 from proxy.problems import json_answer, problem
 from proxy.ray import Ray, passed_on
 from serveconfig import plans
@@ -69,6 +70,7 @@ class OneApplication:
     """Answers ``/-/applications/`` and what is below it."""
 
     deployments: Deployments
+    syncing: Syncing
 
     async def list(self, ray: Ray, request: Request) -> Answer:
         """Every application that Ray shows."""
@@ -113,8 +115,9 @@ class OneApplication:
             return _refused_by_ray(done.answer)
         app = await self._poll(ray, head, name, until, lambda app: app is not None and app.status in _SETTLED)
         if app is None:
-            return json_answer({"name": name, "state": None}, HTTPStatus.ACCEPTED)
-        return self._answer(app, head, HTTPStatus.CREATED if name in done.plan.created else HTTPStatus.OK)
+            return await self.syncing.marked(json_answer({"name": name, "state": None}, HTTPStatus.ACCEPTED), [name])
+        answer = self._answer(app, head, HTTPStatus.CREATED if name in done.plan.created else HTTPStatus.OK)
+        return await self.syncing.marked(answer, [name])
 
     async def delete(self, ray: Ray, request: Request) -> Answer:
         """Delete one application: 204 where it is gone by now, 202 where it is on its way.
@@ -134,7 +137,7 @@ class OneApplication:
         if not done.accepted and done.answer:
             return _refused_by_ray(done.answer)
         app = await self._poll(ray, head, name, until, lambda app: app is None)
-        return Answer(HTTPStatus.ACCEPTED if app else HTTPStatus.NO_CONTENT, ())
+        return await self.syncing.marked(Answer(HTTPStatus.ACCEPTED if app else HTTPStatus.NO_CONTENT, ()), [name])
 
     async def _carry_out(
         self, ray: Ray, head: RequestHead, what: tuple[object, ...], plan: Callable[[Situation], Plan]

@@ -1,17 +1,16 @@
 """What KubeRay declared, kept in a file over a restart of the sidecar.
 
-Written whole to a new file, flushed to the disk and then moved over the old one: after a crash there is the old record
-or the new one. A record that cannot be read is moved aside and taken for none: then nothing counts as declared before,
-and nothing is retired on its account. The folder holds the configs of applications, so it is for the owner only.
+A record that cannot be read is moved aside and taken for none: then nothing counts as declared before, and nothing is
+retired on its account.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from pathlib import Path
 
+from proxy.files import put_aside, write_whole
 from proxy.metrics import Metrics
 from serveconfig.declared import Declared, UnreadableRecordError
 
@@ -42,7 +41,7 @@ class Record:
             return
         self._declared = declared
         try:
-            await asyncio.to_thread(self._write, declared)
+            await asyncio.to_thread(write_whole, self._file, declared.print())
         except OSError as error:
             self._failed("what is declared is kept in memory only", error)
 
@@ -56,22 +55,8 @@ class Record:
             return Declared()
         except UnreadableRecordError as error:
             self._failed("the record of what is declared is put aside", error)
-            self._file.replace(self._file.with_suffix(".unreadable"))
+            put_aside(self._file)
             return Declared()
-
-    def _write(self, declared: Declared) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        new = self._file.with_suffix(".new")
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(declared.print())
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self._file)
-        folder = os.open(self._file.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # the move itself
-        finally:
-            os.close(folder)
 
     def _failed(self, what: str, error: Exception) -> None:
         self._metrics.record_failures.inc()

@@ -73,6 +73,43 @@ class Settings:
     """How long requests in flight may take to finish after SIGTERM. A pod has 30 s (``terminationGracePeriodSeconds``)
     for this and for Ray's own shutdown beside it."""
 
+    journal_url: str = ""
+    """Where the journal is: ``https://`` and the webhook's host and port. Empty: there is none, and applications that
+    were deployed here come back with the head only as far as this sidecar's own copy is there."""
+
+    journal_rayservice: str = ""
+    """Whose journal it is: namespace and name of the RayService, with ``/`` between."""
+
+    journal_cluster: str = ""
+    """The RayCluster of this head: the journal tells by it what was changed here and what elsewhere."""
+
+    journal_token_file: str = "/var/run/secrets/holdfast/token"  # noqa: S105 - a path
+    """The token that proves which pod this is. It is read anew for each call: the kubelet replaces it."""
+
+    journal_ca_file: str = "/var/run/secrets/holdfast/ca.crt"
+    """Whom to trust as the journal. It is read anew when it has changed."""
+
+    journal_within_s: float = 1.0
+    """How long the answer to a change waits for the journal to have it. Its header ``X-Holdfast-Journal`` says
+    ``written`` or ``queued``."""
+
+    journal_poll_s: float = 2.0
+    """How often the journal is read while this cluster has not got the traffic yet: what changes on the one that has
+    is brought here too."""
+
+    journal_idle_poll_s: float = 30.0
+    """How often it is read otherwise, for what the annotations of the RayService say."""
+
+    journal_first_within_s: float = 60.0
+    """How long a cluster that has not got the traffic yet waits for the first word of the journal, from KubeRay's first
+    PUT on. Then it goes on without."""
+
+    bring_every_s: float = 10.0
+    """How often, at most, what changes elsewhere is brought here: each PUT makes Ray start unfinished builds over."""
+
+    absent_for_s: float = 60.0
+    """How long an application must be missing from Ray's good answers until it counts as deleted by its owner."""
+
     max_config_bytes: int = 32 * MIB
     """The largest Serve config that is read. Ray takes 100 MiB, but the sidecar has to hold it; a RayService is at most
     1.5 MiB (etcd), and 10,000 applications are about 3 MiB."""

@@ -10,6 +10,7 @@ from http import HTTPStatus
 
 from proxy.deploying import Deployments, LastPut
 from proxy.http.local import Answer, Request
+from proxy.journal.syncing import Syncing
 from proxy.metrics import CONTENT_TYPE, Metrics
 from proxy.oneapp import owner
 from proxy.problems import json_answer
@@ -25,6 +26,7 @@ class StatusPages:
 
     deployments: Deployments
     view: KubeRayView
+    syncing: Syncing
     metrics: Metrics
     version: str
     kuberay_seen_at: float | None = None
@@ -50,15 +52,49 @@ class StatusPages:
                 "serve_running": running.has_controller,
                 "declared": {"known": declared.config is not None, "applications": sorted(declared.names)},
                 "dynamic": [
-                    {"name": app.name, "origin": app.origin, "state": app.status, "route_prefix": app.route_prefix}
+                    {
+                        "name": app.name,
+                        "origin": app.origin,
+                        "state": app.status,
+                        "route_prefix": app.route_prefix,
+                        **self._kept(app.name),
+                    }
                     for app in running.applications.values()
                     if app.name not in declared.names
                 ],
+                "not_carried_over": [{"name": name, "why": why} for name, why in self.syncing.copy.now.refused.items()],
+                "journal": self._journal(),
                 "last_put": _told(self.deployments.last_put),
                 "kuberay_last_request": _utc(self.kuberay_seen_at),
                 "last_good_answer_age_s": None if (age := self._age_s()) is None else round(age, 1),
             }
         )
+
+    def _kept(self, name: str) -> dict[str, object]:
+        """Whether the journal has an application, and whence it came if it was carried over."""
+        now = self.syncing.copy.now
+        has = "none" if self.syncing.client is None or name not in now.held else "written"
+        carried = now.carried.get(name)
+        return {
+            "journal": "queued" if name in now.unsent else has,
+            "carried_over": None if carried is None else {"from": carried.source, "at": _utc(carried.at)},
+        }
+
+    def _journal(self) -> dict[str, object] | None:
+        """How it is with the journal; None where there is none."""
+        if self.syncing.client is None:
+            return None
+        now, deadline = self.syncing.copy.now, self.syncing.copy.now.policy.arrival_deadline_s
+        return {
+            "reachable": self.syncing.has_read and not self.syncing.problem,
+            "problem": self.syncing.problem or None,
+            "last_contact": _utc(self.syncing.contact_at),
+            "revision": now.revision,
+            "queued": len(now.unsent),
+            "role": now.role,
+            "arriving": sorted(now.arriving(self.deployments.record.declared.names)),
+            "policy": {"dynamic": now.policy.dynamic, "arrival_deadline_s": deadline},
+        }
 
     async def metrics_page(self, _ray: Ray, _request: Request) -> Answer:
         """The metrics. Applications are counted as Ray last told KubeRay."""

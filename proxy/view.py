@@ -18,12 +18,12 @@ from http import HTTPStatus
 
 from proxy.http.head import Headers, RequestHead
 from proxy.http.local import Answer, Request
+from proxy.journal.arrivals import Shown
 from proxy.metrics import Metrics
 from proxy.problems import problem
 from proxy.ray import Ray, RayRefusedError, passed_on
 from proxy.settings import Settings
 from serveconfig.callers import VIA_API_SERVER
-from serveconfig.declared import Declared
 from serveconfig.errors import Refusal, UnknownStateError
 from serveconfig.view import Listing
 
@@ -43,9 +43,13 @@ class Seen:
 
 @dataclass(slots=True)
 class KubeRayView:
-    """Answers KubeRay's GET. ``declared`` gives what is declared at the time of the answer, not of the call to Ray."""
+    """Answers KubeRay's GET.
 
-    declared: Callable[[], Declared]
+    ``shown`` says what it sees, at the time of the answer and not of the call to Ray; ``saw`` gets what Ray said.
+    """
+
+    shown: Callable[[], Shown]
+    saw: Callable[[Listing], None]
     settings: Settings
     metrics: Metrics
     last: Seen | None = None
@@ -100,6 +104,7 @@ class KubeRayView:
         seen = Seen(question, answer.headers, listing, time.monotonic())
         if changes == self._changes:
             self.last = seen
+            self.saw(listing)
         return seen
 
     def _answered(self, question: Question, done: asyncio.Task[Seen | Answer]) -> None:
@@ -109,8 +114,8 @@ class KubeRayView:
             done.exception()  # nobody may be waiting any more; that is no reason for a warning
 
     def _shown(self, seen: Seen, *marks: tuple[bytes, bytes]) -> Answer:
-        declared = self.declared()
-        body = seen.listing.view(declared.names if declared.config else None)
+        wanted = self.shown()
+        body = seen.listing.view(wanted.declared, wanted.arriving)
         return Answer(HTTPStatus.OK, (*seen.headers, *marks), (body,))
 
     def _stale(self, question: Question) -> Answer | None:

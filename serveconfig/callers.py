@@ -43,6 +43,7 @@ class Caller(StrEnum):
 
     KUBERAY = "kuberay"
     OTHER = "other"
+    HOLDFAST = "holdfast"  # the sidecar itself: what it carries over
 
 
 class Handling(StrEnum):

@@ -72,12 +72,21 @@ class Page(msgspec.Struct, frozen=True):
     role: Role
 
 
+DELETED = msgspec.Raw(b"null")
+"""Instead of a config."""
+
+
 class Change(msgspec.Struct, frozen=True):
-    """One application put (``config``) or deleted (None). ``base``: the revision its sender last saw of it, or 0."""
+    """One application put (``config``) or ``DELETED``. ``base``: the revision its sender last saw of it, or 0."""
 
     name: str
-    config: msgspec.Raw | None
+    config: msgspec.Raw
     base: int = 0
+
+    @property
+    def is_deletion(self) -> bool:
+        """Is it to leave the journal?"""
+        return self.config == DELETED
 
 
 class Report(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ A PUT replaces the whole config: Ray deletes every declarative application it do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from serveconfig.declared import Declared
@@ -39,6 +39,7 @@ class Situation:
 
     ``allow_loss`` overrides the refusal for Ray before 2.11. ``dropped`` are applications whose deletion Ray has
     accepted and may have lost sight of, with the time at which each had been deployed (see ``proxy.leftovers``).
+    ``journaled`` gives the config of a dynamic application, should Ray not show it, or None.
     """
 
     running: Running
@@ -46,6 +47,7 @@ class Situation:
     ray: RayVersion
     allow_loss: bool = False
     dropped: Mapping[str, float] = field(default_factory=dict)
+    journaled: Callable[[str], Application | None] = lambda _: None
 
     @property
     def applications(self) -> list[RunningApplication]:
@@ -91,7 +93,7 @@ def declare(asked: ServeConfig, now: Situation) -> Plan:
         return Plan(asked, None, kept=_names(kept))
     _check_routes(asked, {app.name: app.route_prefix for app in staying}, now)
     _check_loss(asked.names, now)
-    merged = ServeConfig(asked.options, (*asked.applications, *map(_config, kept)))
+    merged = ServeConfig(asked.options, (*asked.applications, *(_config(app, now) for app in kept)))
     return Plan(
         asked,
         merged.print(),
@@ -158,6 +160,30 @@ def drop(names: frozenset[str], now: Situation) -> Plan:
     return Plan(nothing, ServeConfig(_options(nothing, now), _all_but(names, now)).print(), retired=back)
 
 
+def bring(asked: ServeConfig, dropping: frozenset[str], now: Situation) -> Plan:
+    """What another cluster of the RayService has: ``asked`` is put here too, ``dropping`` was deleted there.
+
+    Raises:
+        RouteTakenError, UnknownStateError, WouldDeleteImperativeError: as above.
+    """
+    declared = now.declared.names
+    wanted = ServeConfig({}, tuple(each for each in asked.applications if each.name not in declared))
+    gone = tuple(
+        app.name
+        for app in now.applications
+        if app.name in dropping and app.is_kept_by_naming and app.name not in (declared | wanted.names)
+    )
+    if not gone:
+        return upsert(wanted, now)
+    touched = wanted.names.union(gone)
+    others = _all_but(touched, now)
+    _check_routes(wanted, {other.name: other.route_prefix for other in others}, now)
+    _check_loss(touched, now)
+    merged = ServeConfig(_options(wanted, now), (*others, *wanted.applications))
+    created = tuple(name for name in wanted.names if now.here(name) is None)
+    return Plan(wanted, merged.print(), retired=gone, taken_over=_taken_over(wanted, now), created=created)
+
+
 def is_left_over(app: RunningApplication, dropped: Mapping[str, float]) -> bool:
     """Does it run on after its deletion? Then Ray has no config of it, and nobody has deployed it anew since."""
     return app.config is None and not app.is_deleting and dropped.get(app.name) == app.deployed_at
@@ -182,7 +208,7 @@ def _all_but(names: frozenset[str], now: Situation) -> tuple[Application, ...]:
 
     A declared application that Ray does not show (a first PUT takes Ray 1-3 s to show) is named as KubeRay sent it.
     """
-    kept = [_config(app) for app in now.applications if app.is_kept_by_naming and app.name not in names]
+    kept = [_config(app, now) for app in now.applications if app.is_kept_by_naming and app.name not in names]
     declared = now.declared.config.applications if now.declared.config else ()
     unseen = [app for app in declared if app.name not in names and app.name not in now.running.applications]
     return (*unseen, *kept)
@@ -194,14 +220,15 @@ def _options(asked: ServeConfig, now: Situation) -> Mapping[str, bytes]:
     return {**asked.options, **now.running.options}
 
 
-def _config(app: RunningApplication) -> Application:
-    if app.config is None:
+def _config(app: RunningApplication, now: Situation) -> Application:
+    config = app.config or now.journaled(app.name)
+    if config is None:
         raise UnknownStateError(
             f"Ray runs application {app.name!r} from a config that it does not show, and a PUT without that config "
             "would delete the application. Try again in a few seconds; if it stays so, "
             f"serve.delete({app.name!r}) removes it."
         )
-    return app.config
+    return config
 
 
 def _check_routes(asked: ServeConfig, held: Mapping[str, str | None], now: Situation) -> None:

@@ -91,11 +91,14 @@ class Running:
 
     ``has_controller`` says whether Ray showed a controller of Serve (rule 2). ``options`` are those top-level options
     of the last PUT that Ray shows and that the next PUT would reset by leaving them out: ``target_capacity``.
+    ``instance`` is the controller's actor: it stays the same when the controller restarts, and is another one where
+    Serve was started anew.
     """
 
     has_controller: bool
     applications: Mapping[str, RunningApplication]
     options: Mapping[str, bytes] = field(default_factory=dict)
+    instance: str = ""
 
     @classmethod
     def parse(cls, body: bytes, only: frozenset[str] | None = None) -> Running:
@@ -115,7 +118,8 @@ class Running:
             raise UnreadableAnswerError(f"Ray's list of applications cannot be read: {error}.") from None
         capacity = bytes(details.target_capacity)
         options = {} if capacity == b"null" else {"target_capacity": capacity}
-        return cls(bool(details.controller_info), applications, options)
+        instance = str(details.controller_info.get("actor_id") or "")
+        return cls(bool(details.controller_info), applications, options, instance)
 
     def here(self, name: str) -> RunningApplication | None:
         """The application, unless there is none or it is being deleted."""

@@ -5,6 +5,9 @@
 3. It declared no application at all: one placeholder that is RUNNING. Without it KubeRay would PUT every 2 s and never
    call the RayService ready (KubeRay 1.0-1.7, ``checkIfNeedSubmitServeApplications``, ``getAndCheckServeStatus``).
    Only while Ray shows a controller of Serve: else KubeRay has to send its PUT, which starts one.
+4. Before this cluster has the traffic, KubeRay is also shown what is to arrive first, as Ray shows it, or DEPLOYING
+   while Ray does not. While it is not known what is to arrive, the placeholder is DEPLOYING. (KubeRay 1.0-1.7 switches
+   when every application that it is shown is RUNNING; DEPLOYING starts no timer.)
 """
 
 from __future__ import annotations
@@ -19,19 +22,20 @@ from serveconfig.document import member_parts
 from serveconfig.errors import UnreadableAnswerError
 
 PLACEHOLDER = "holdfast"
+NOT_KNOWN_YET = frozenset((PLACEHOLDER,))
+"""What is to arrive while the journal has not answered: nobody may have an application of that name."""
 
 WORTH_BYTES = 16 * 1024
 """From how many bytes of applications on a second look at them is spared: below, it costs less than the comparison."""
 
-_placeholder = msgspec.json.encode(
-    {
-        "name": PLACEHOLDER,
-        "route_prefix": None,
-        "docs_path": None,
-        "status": "RUNNING",
-        "message": "A placeholder by Holdfast: this RayService declares no application of its own.",
-        "deployments": {},
-    }
+
+def _entry(name: str, status: str, message: str) -> msgspec.Raw:
+    about = {"name": name, "route_prefix": None, "docs_path": None, "status": status, "message": message}
+    return msgspec.Raw(msgspec.json.encode({**about, "deployments": {}}))
+
+
+_placeholder = _entry(
+    PLACEHOLDER, "RUNNING", "A placeholder by Holdfast: this RayService declares no application of its own."
 )
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -114,12 +118,19 @@ class Listing:
         has_controller = bytes(members.get("controller_info", b"{}")) not in (b"{}", b"null")
         return cls(answer, has_controller, members, applications, head)
 
-    def view(self, declared: AbstractSet[str] | None) -> bytes:
-        """The part that concerns KubeRay. ``declared`` is None where nothing declared is known."""
+    def view(self, declared: AbstractSet[str] | None, arriving: AbstractSet[str] = frozenset()) -> bytes:
+        """The part that concerns KubeRay. ``declared`` is None where nothing declared is known.
+
+        ``arriving`` is what has to come before the traffic; an empty list stays empty, for KubeRay's PUT comes first.
+        """
         shown = {name: app for name, app in self.applications.items() if declared and name in declared}
-        if declared is not None and not declared and self.has_controller:
-            shown = {PLACEHOLDER: msgspec.Raw(_placeholder)}
-        elif len(shown) == len(self.applications):
+        if arriving and declared is not None and (shown or (not declared and self.has_controller)):
+            for name in sorted(arriving - shown.keys()):
+                message = "Carried over by Holdfast, and not deployed yet."
+                shown[name] = self.applications.get(name) or _entry(name, "DEPLOYING", message)
+        elif declared is not None and not declared and self.has_controller:
+            shown = {PLACEHOLDER: _placeholder}
+        if len(shown) == len(self.applications) and shown.keys() == self.applications.keys():
             return self.answer
         return b"".join(self._parts(shown))
 

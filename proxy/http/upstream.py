@@ -8,6 +8,7 @@ the old one ended without a byte of an answer. All others get a new connection, 
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Sequence
 
 from proxy.http.framing import response_body
@@ -38,16 +39,25 @@ class UpstreamBrokenError(UpstreamError):
 
 
 class Upstream:
-    """Ray at ``host:port``.
+    """Ray at ``host:port``, or, over ``tls``, somebody else: ``who`` is what an error calls it.
 
     A connection must be up within ``connect_timeout_s``. Of those that are not in use, ``max_idle`` are kept for
     ``idle_s``: less than aiohttp keeps its end (75 s in the oldest Ray), so that it is we who close.
     """
 
     def __init__(
-        self, host: str, port: int, *, connect_timeout_s: float = 1.5, max_idle: int = 32, idle_s: float = 15.0
+        self,
+        host: str,
+        port: int,
+        *,
+        connect_timeout_s: float = 1.5,
+        max_idle: int = 32,
+        idle_s: float = 15.0,
+        tls: ssl.SSLContext | None = None,
+        who: str = "Ray's dashboard",
     ) -> None:
         self._host, self._port = host, port
+        self._tls, self._who = tls, who
         self._connect_timeout_s = connect_timeout_s
         self._max_idle = max_idle
         self._idle_s = idle_s
@@ -75,10 +85,11 @@ class Upstream:
         """
         try:
             async with asyncio.timeout(self._connect_timeout_s):
-                _, wire = await asyncio.get_running_loop().create_connection(Wire, self._host, self._port)
+                loop = asyncio.get_running_loop()
+                _, wire = await loop.create_connection(Wire, self._host, self._port, ssl=self._tls)
         except (OSError, TimeoutError) as error:
             raise UpstreamUnreachableError(
-                f"Ray's dashboard at {self.authority} cannot be reached. It may be starting, restarting or down: "
+                f"{self._who} at {self.authority} cannot be reached. It may be starting, restarting or down: "
                 "try again, and look at the head pod if it stays so."
             ) from error
         return wire
@@ -142,8 +153,7 @@ class Upstream:
     def broken(self, error: BadAnswerError) -> UpstreamBrokenError:
         """What to tell the caller of an answer that did not come, or not whole."""
         return UpstreamBrokenError(
-            f"Ray's dashboard at {self.authority} gave no whole answer. {error} "
-            "What it did with the request is not known."
+            f"{self._who} at {self.authority} gave no whole answer. {error} What it did with the request is not known."
         )
 
     async def close(self) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.dashboard import FakeRay
+from tests.fakes.journal import journal_of
 from tests.fakes.kuberay import KubeRay
 from tests.fakes.ray_versions import RayVersion
 from tests.ray.configs import app
@@ -107,8 +108,16 @@ async def ray(play, real_stage, request):
 
 
 @pytest.fixture
-def proxy(ray, tmp_path):
-    sidecar = Sidecar(ray.url, tmp_path)
+async def journal(tmp_path):
+    """The journal of the RayService, which the sidecar is told of. A test may set how it is tuned."""
+    async with journal_of(tmp_path) as journal:
+        yield journal
+
+
+@pytest.fixture
+def proxy(ray, tmp_path, request):
+    journal = request.getfixturevalue("journal") if "journal" in request.fixturenames else None
+    sidecar = Sidecar(ray.url, tmp_path, journal.settings("shop-a") if journal else {})
     yield sidecar
     sidecar.kill()
 

@@ -18,6 +18,7 @@ class Sidecar:
 
     upstream: str
     work_dir: Path
+    settings: dict[str, str] = field(default_factory=dict)
     port: int = 0
     process: subprocess.Popen = field(init=False)
 
@@ -37,6 +38,7 @@ class Sidecar:
         before = len(self.logged())
         options = ("--listen", f"127.0.0.1:{self.port}", "--listen-agent", "", "--upstream", self.upstream)
         environ = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST_")}
+        environ |= {f"HOLDFAST_{name.upper()}": value for name, value in self.settings.items()}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "cli.main", "proxy", *options, "--state-dir", self.work_dir / "state"],
@@ -64,4 +66,11 @@ class Sidecar:
 
     def restart(self) -> None:
         self.kill()
+        self.start()
+
+    def move(self) -> None:
+        """Another pod takes its place: nothing of its folder is left."""
+        self.kill()
+        for file in sorted((self.work_dir / "state").glob("**/*"), reverse=True):
+            file.unlink()
         self.start()

@@ -25,10 +25,7 @@ async def test_g3_it_is_deleted_also_when_the_proxy_was_killed_in_between(ray, p
 
 
 async def test_g3_a_proxy_that_has_lost_its_memory_deletes_nothing(ray, proxy, kuberay, dynamic):
-    proxy.kill()
-    for file in sorted((proxy.work_dir / "state").glob("**/*"), reverse=True):
-        file.unlink()
-    proxy.start()
+    proxy.move()
 
     await kuberay.declares(tuned("shop", 5))
 

@@ -6,6 +6,8 @@ import pytest
 from proxy import leftovers
 from proxy.deploying import Deployments, Order
 from proxy.http.local import Answer
+from proxy.journal.copy import JournalCopy
+from proxy.journal.observing import Observer
 from proxy.metrics import Metrics
 from proxy.record import Record
 from proxy.settings import Settings
@@ -34,8 +36,9 @@ def changes():
 
 
 @pytest.fixture
-def deployments(record, metrics, changes):
-    return Deployments(record, FAST, metrics, on_change=lambda: changes.append(1))
+def deployments(record, metrics, changes, tmp_path):
+    observer = Observer(JournalCopy(tmp_path, metrics), record, "cluster", 60.0)
+    return Deployments(record, FAST, metrics, observer, on_change=lambda: changes.append(1))
 
 
 def order(ray, asked, by=Caller.KUBERAY, key=None, headers=()):

@@ -4,12 +4,9 @@ from dataclasses import replace
 import pytest
 
 from proxy import oneapp
-from proxy.app import answered
-from proxy.deploying import Deployments
+from proxy.app import Sidecar, answered
 from proxy.http.local import Answer
-from proxy.metrics import Metrics
 from proxy.oneapp import OneApplication
-from proxy.record import Record
 from proxy.settings import Settings
 from serveconfig.declared import Declared
 from tests.doubles import PlayedRay, PlayedRequest, content, names
@@ -25,11 +22,9 @@ def ray():
 
 @pytest.fixture
 async def one(tmp_path):
-    metrics = Metrics("test")
-    record = Record(tmp_path, metrics)
-    await record.keep(Declared().accepting(config(app("static")), keep_receipts=False))
-    settings = replace(Settings(), settle_timeout_s=0.05)
-    return OneApplication(Deployments(record, settings, metrics, on_change=lambda: None))
+    sidecar = Sidecar.create(replace(Settings(), settle_timeout_s=0.05, state_dir=str(tmp_path)), "test")
+    await sidecar.deployments.record.keep(Declared().accepting(config(app("static")), keep_receipts=False))
+    return OneApplication(sidecar.deployments, sidecar.syncing)
 
 
 def call(handler, ray, method, name="", body=b"", **headers):

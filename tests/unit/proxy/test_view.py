@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.http.local import Answer
+from proxy.journal.arrivals import Shown
 from proxy.metrics import Metrics
 from proxy.ray import RayRefusedError
 from proxy.settings import Settings
@@ -26,7 +27,7 @@ def ray():
 
 @pytest.fixture
 def view():
-    return KubeRayView(lambda: DECLARED, SETTINGS, Metrics("test"))
+    return KubeRayView(lambda: Shown(DECLARED.names), lambda _: None, SETTINGS, Metrics("test"))
 
 
 def poll(**headers):

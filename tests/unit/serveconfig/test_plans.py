@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from serveconfig.errors import (
     UnknownStateError,
     WouldDeleteImperativeError,
 )
-from serveconfig.plans import Situation, declare, delete, drop, upsert
+from serveconfig.plans import Situation, bring, declare, delete, drop, upsert
 from serveconfig.rayversion import RayVersion
 from tests.words import app, body, config, imperative, running, sent, shown, situation
 
@@ -290,6 +291,56 @@ class TestDrop:
     )
     def test_g1_what_somebody_has_made_anew_stays(self, entry):
         assert drop(frozenset({"deleted"}), situation(running(entry), OLD, dropped={"deleted": 5.0})).body is None
+
+
+class TestBring:
+    """What another cluster of the RayService has."""
+
+    def test_g5_what_is_missing_is_added_and_everything_else_named(self):
+        plan = bring(config(app("a"), app("b")), frozenset(), situation(running(shown(app("static"))), OLD))
+
+        assert list(sent(plan)[0]) == ["static", "a", "b"]
+        assert set(plan.created) == {"a", "b"}
+
+    def test_g5_a_declared_name_is_left_to_kuberay(self):
+        plan = bring(config(app("static"), app("a")), frozenset(), situation(running(shown(app("static"))), OLD))
+
+        assert plan.sent.names == {"a"}
+        assert sent(plan)[0]["static"] == app("static")
+
+    def test_g3_what_was_deleted_there_is_deleted_here_in_the_same_put(self):
+        runs = running(shown(app("static")), shown(app("gone")), shown(app("stays")))
+
+        plan = bring(config(app("a")), frozenset(("gone", "static", "absent")), situation(runs, OLD))
+
+        assert set(sent(plan)[0]) == {"static", "stays", "a"}
+        assert plan.retired == ("gone",)
+
+    def test_g5_what_runs_already_as_it_should_is_not_put(self):
+        plan = bring(config(app("a")), frozenset(), situation(running(shown(app("static")), shown(app("a"))), OLD))
+
+        assert plan.body is None
+
+    def test_g5_a_taken_route_is_refused_with_both_names(self):
+        now = situation(running(shown(app("static")), shown(app("gone"))), OLD)
+        for dropping in (frozenset(), frozenset(("gone",))):
+            with pytest.raises(RouteTakenError, match=r"'a'.*'static'"):
+                bring(config(app("a", route="/static")), dropping, now)
+
+    def test_g5_ray_before_2_11_loses_nothing_of_serve_run(self):
+        now = situation(running(shown(app("static")), imperative("m"), shown(app("gone"))), OLD, ray="2.9.3")
+        for dropping in (frozenset(), frozenset(("gone",))):
+            with pytest.raises(WouldDeleteImperativeError):
+                bring(config(app("a")), dropping, now)
+
+
+def test_g4_a_config_that_ray_does_not_show_comes_from_the_journal():
+    now = situation(running(shown(app("static")), shown(name="model")), OLD)
+    held = config(app("model")).applications[0]
+
+    plan = declare(NEW, replace(now, journaled={"model": held}.get))
+
+    assert sent(plan)[0]["model"] == app("model")
 
 
 names = st.sampled_from("abcdef")

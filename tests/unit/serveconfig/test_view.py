@@ -3,7 +3,7 @@ import json
 import pytest
 
 from serveconfig.errors import UnreadableAnswerError
-from serveconfig.view import PLACEHOLDER, Listing
+from serveconfig.view import NOT_KNOWN_YET, PLACEHOLDER, Listing
 from tests.words import app, imperative, listing, shown
 
 STATIC = shown(app("static"))
@@ -103,3 +103,33 @@ def test_a_third_look_is_spared_too():
         before = Listing.parse(listing(*MANY, target_capacity=capacity), before)
 
     assert json.loads(before.view({"app-7"}))["target_capacity"] == 2
+
+
+def seen(answer, declared, *arriving):
+    apps = json.loads(Listing.parse(answer).view(declared, frozenset(arriving)))["applications"]
+    return {name: app["status"] for name, app in apps.items()}
+
+
+def test_g6_what_is_to_arrive_is_shown_as_ray_shows_it_and_deploying_while_ray_does_not():
+    answer = listing(STATIC, *DYNAMIC)
+
+    assert seen(answer, {"static"}, "slow", "absent") == {
+        "static": "RUNNING",
+        "slow": "DEPLOYING",
+        "absent": "DEPLOYING",
+    }
+
+
+def test_g6_a_rayservice_that_declares_nothing_waits_too():
+    assert seen(listing(), frozenset(), "absent") == {"absent": "DEPLOYING"}
+
+
+def test_g6_kuberays_put_comes_before_what_is_to_arrive():
+    """Until what it declared is there the list stays empty: that makes KubeRay send its PUT."""
+    assert seen(listing(), {"static"}, "absent") == {}
+    assert seen(listing(controller=False), frozenset(), "absent") == {}
+    assert seen(listing(STATIC), None, "absent") == {}
+
+
+def test_g6_while_the_journal_has_not_answered_the_placeholder_is_deploying():
+    assert seen(listing(STATIC), {"static"}, *NOT_KNOWN_YET) == {"static": "RUNNING", PLACEHOLDER: "DEPLOYING"}

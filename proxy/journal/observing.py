@@ -1,0 +1,82 @@
+"""What Ray shows, compared with what is held: every answer that goes by is looked at, and most are as they were."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from proxy.journal.copy import JournalCopy
+from proxy.record import Record
+from serveconfig import changing
+from serveconfig.declared import Declared
+from serveconfig.document import Application
+from serveconfig.errors import UnreadableAnswerError
+from serveconfig.running import Running
+from serveconfig.view import Listing
+
+
+@dataclass(slots=True)
+class Observer:
+    """Takes what Ray shows to anyone but a browser, from which Ray hides environment variables."""
+
+    copy: JournalCopy
+    record: Record
+    cluster: str
+    absent_for_s: float
+    clock: Callable[[], float] = time.monotonic
+    _last: Mapping[str, msgspec.Raw] | None = None
+    _missing: dict[str, float] = field(default_factory=dict)
+
+    def saw_list(self, listing: Listing) -> None:
+        """A list that Ray gave to KubeRay. One with the applications of the last one is not read again."""
+        if listing.applications is self._last and not self._missing:
+            return
+        try:
+            running = Running.parse(listing.answer)
+        except UnreadableAnswerError:  # a state that we do not read is none that we act on
+            return
+        self._last = listing.applications
+        self.saw(running)
+
+    def saw(self, running: Running) -> None:
+        """What runs, as Ray says it."""
+        known = self.record.declared
+        declared = known.retirable if known.config else None
+        copy = changing.observing(self.copy.now, running, declared, self.cluster, time.time())
+        self.copy.take(changing.deleting(copy, self._gone(changing.missing(copy, running))))
+
+    def was_put(self, applications: Iterable[Application]) -> None:
+        """Ray has accepted these, from somebody who is not KubeRay."""
+        self.copy.take(changing.putting(self.copy.now, applications, self.cluster))
+
+    def was_deleted(self, names: Iterable[str]) -> None:
+        """Ray has accepted their deletion, which was not KubeRay's."""
+        self.copy.take(changing.deleting(self.copy.now, names))
+
+    def was_declared(self, names: Iterable[str]) -> None:
+        """Ray has accepted a PUT of KubeRay's that names these."""
+        self.copy.take(changing.declaring(self.copy.now, names))
+
+    def journaled(self, name: str) -> Application | None:
+        """The config that is held of an application, if one is."""
+        held = self.copy.now.held.get(name)
+        return held.application() if held else None
+
+    def was_shut_down(self) -> None:
+        """Serve was shut down over REST: everything is deleted, by whoever asked for it."""
+        self.was_deleted(name for name, held in self.copy.now.held.items() if held.is_here)
+
+    def remembered(self, declared: Declared) -> Declared:
+        """What is declared, with what the journal knows of it where this head has no record of its own."""
+        known = self.copy.now
+        if declared.config or not known.declared:
+            return declared
+        return declared.attempting(name for name in known.declared if name not in known.held)
+
+    def _gone(self, missing: frozenset[str]) -> list[str]:
+        now_s = self.clock()
+        self._missing = {name: self._missing.get(name, now_s) for name in missing}
+        return [name for name, since_s in self._missing.items() if now_s - since_s >= self.absent_for_s]
