@@ -52,11 +52,18 @@ def declaring(copy: LocalCopy, names: Iterable[str]) -> LocalCopy:
 
 
 def observing(
-    copy: LocalCopy, running: Running, declared: frozenset[str] | None, cluster: str, now_s: float
+    copy: LocalCopy,
+    running: Running,
+    declared: frozenset[str] | None,
+    cluster: str,
+    now_s: float,
+    *,
+    is_whole: bool = True,
 ) -> LocalCopy:
     """Ray has shown what runs. A list without a controller shows nothing.
 
-    ``declared`` are names that are, or may be, KubeRay's; None while that is not known. ``now_s`` is Unix time.
+    ``declared`` are names that are, or may be, KubeRay's; None while that is not known. ``now_s`` is Unix time. A list
+    that is not whole lacks what ``serve.run`` has made (``api_type=declarative``: KubeRay 1.5+ with Ray 2.50+).
     """
     if not running.has_controller:
         return copy
@@ -69,7 +76,7 @@ def observing(
     copy = deleting(copy, {app.name for app in apps if app.is_deleting} & copy.seen)
     if copy.role is Role.ACTIVE:
         copy = deleting(copy, theirs)
-    if copy.is_replayed:  # until then what serve.run had made before still counts
+    if is_whole and copy.is_replayed:  # until then what serve.run had made before still counts
         imperative = sorted(app.name for app in apps if app.origin is Origin.IMPERATIVE and not app.is_deleting)
         copy = replace(copy, runs_imperative=tuple(imperative))
     known_since = copy.known_since or (0.0 if declared is None else now_s)

@@ -37,7 +37,8 @@ from serveconfig.running import Running
 log = logging.getLogger("holdfast.carrying")
 
 _TICK_S = 0.5
-_AGAIN_S = 5.0
+_AGAIN_S = 2.0
+"""KubeRay's own pace."""
 
 
 @dataclass(slots=True)
@@ -52,6 +53,7 @@ class Carrying:
     metrics: Metrics
     headers: Headers = ()
     _next: float = float("-inf")
+    _looked: float = float("-inf")
 
     async def run(self, ray: Ray) -> None:
         """Until cancelled. ``ray`` is where KubeRay's PUTs go, as far as is known."""
@@ -74,23 +76,29 @@ class Carrying:
         declared = self.deployments.record.declared.names
         running = await self.deployments.look(ray, ray.as_caller(self.headers))
         self.observer.saw(running)
+        self._looked = time.monotonic()
+        self._next = self._looked + _AGAIN_S
         if not running.has_controller or any(running.here(name) is None for name in declared):
             return
         for name in self.copy.now.blocked(running, declared):
             self._refused(name, "serve.run has made an application of that name")
         names, dropping = self.copy.now.to_bring(running, declared), self.copy.now.dropped
-        self._next = time.monotonic() + (self.settings.bring_every_s if names or dropping else _AGAIN_S)
         if names or dropping:
+            self._next = time.monotonic() + self.settings.bring_every_s
             await self._bring(ray, names, dropping)
         elif not self.copy.now.is_replayed and not self.copy.now.awaited(declared):
             self._replayed(running)
 
     def _is_due(self) -> bool:
         now, declared = self.copy.now, self.deployments.record.declared
-        if time.monotonic() < self._next or declared.config is None or not now.instance:
+        if time.monotonic() < self._next or declared.config is None:
             return False
         has_read = self.syncing.client is None or self.syncing.has_read or self._has_waited()
-        return has_read and now.is_behind(declared.names)
+        return has_read and (now.is_behind(declared.names) or self._counts())
+
+    def _counts(self) -> bool:
+        """Is it time to count what ``serve.run`` has made? KubeRay's lists do not show it."""
+        return bool(self.syncing.client) and time.monotonic() - self._looked > self.settings.journal_idle_poll_s
 
     def _has_waited(self) -> bool:
         return time.time() - self.copy.now.known_since > self.settings.journal_first_within_s

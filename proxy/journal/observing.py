@@ -31,7 +31,10 @@ class Observer:
     _missing: dict[str, float] = field(default_factory=dict)
 
     def saw_list(self, listing: Listing) -> None:
-        """A list that Ray gave to KubeRay. One with the applications of the last one is not read again."""
+        """A list that Ray gave to KubeRay: it may lack what ``serve.run`` has made.
+
+        One with the applications of the last one is not read again.
+        """
         if listing.applications is self._last and not self._missing:
             return
         try:
@@ -39,13 +42,14 @@ class Observer:
         except UnreadableAnswerError:  # a state that we do not read is none that we act on
             return
         self._last = listing.applications
-        self.saw(running)
+        self.saw(running, is_whole=False)
 
-    def saw(self, running: Running) -> None:
+    def saw(self, running: Running, *, is_whole: bool = True) -> None:
         """What runs, as Ray says it."""
         known = self.record.declared
         declared = known.retirable if known.config else None
-        copy = changing.observing(self.copy.now, running, declared, self.cluster, time.time())
+        now_s = time.time()
+        copy = changing.observing(self.copy.now, running, declared, self.cluster, now_s, is_whole=is_whole)
         self.copy.take(changing.deleting(copy, self._gone(changing.missing(copy, running))))
 
     def was_put(self, applications: Iterable[Application]) -> None:

@@ -123,6 +123,7 @@ async def test_g5_it_happens_once(ray, journal, proxy, kuberay):
 
     await ray.until({"guest": "RUNNING", "shop": "RUNNING"})
     assert before == await ray.replicas("guest", "shop")
+    await told(journal, "CarriedOver")
     assert [report.finding for report in journal.reports].count("CarriedOver") == 1
 
 

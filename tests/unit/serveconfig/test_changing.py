@@ -158,3 +158,11 @@ def test_what_kuberay_declares_is_known_in_order_and_since_when():
     assert changing.declaring(LocalCopy(), ["b", "a"]).declared == ("a", "b")
     assert observed().known_since == 1000.0
     assert observed(declared=None).known_since == 0.0
+
+
+def test_a_list_for_kuberay_does_not_show_what_serve_run_has_made():
+    copy = LocalCopy(runs_imperative=("notebook",), instance="one", is_replayed=True)
+
+    seen = changing.observing(copy, running(), KUBERAYS, HERE, 1000.0, is_whole=False)
+
+    assert seen.runs_imperative == ("notebook",)
