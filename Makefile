@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # What does no I/O: every line and branch of it is tested.
 PURE := serveconfig/*,proxy/environment.py,proxy/settings.py,webhook/*
-SHELLS := webhook/__main__.py,webhook/app.py,webhook/cluster.py,webhook/events.py,webhook/metrics.py,webhook/watchdog.py
+SHELLS := webhook/__main__.py,webhook/app.py,webhook/cluster.py,webhook/events.py,webhook/metrics.py,webhook/watchdog.py,webhook/journal/api.py,webhook/journal/callers.py,webhook/journal/store.py,webhook/journal/trust.py
 UV := $(BIN)/uv
 # A bare machine may trust its registries through a bundle of its own: uv then reads the system's certificates, as pip does.
 export UV_SYSTEM_CERTS ?= 1

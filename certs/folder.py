@@ -7,7 +7,7 @@ import logging
 import ssl
 from pathlib import Path
 
-from certs.bundle import CERT, KEY, Pair, UnreadableBundleError
+from certs.bundle import CA_CERT, CERT, KEY, Pair, UnreadableBundleError
 from certs.metrics import CertificateMetrics
 from certs.tls import LiveContext
 
@@ -19,7 +19,10 @@ Secret is a link that is moved, which a watch on the files would lose."""
 
 
 class Folder:
-    """``tls.crt`` and ``tls.key`` in a folder, as in a mounted Secret of type ``kubernetes.io/tls``."""
+    """``tls.crt`` and ``tls.key`` in a folder, as in a mounted Secret of type ``kubernetes.io/tls``.
+
+    A ``ca.crt`` beside them is what sidecars are told to trust; without one they go without the journal.
+    """
 
     def __init__(self, folder: Path, live: LiveContext, metrics: CertificateMetrics) -> None:
         self._folder = folder
@@ -36,6 +39,8 @@ class Folder:
         """Look once. True if a certificate is served."""
         try:
             pair = Pair((self._folder / CERT).read_bytes(), (self._folder / KEY).read_bytes())
+            trust = self._folder / CA_CERT
+            self._live.trust_pem = trust.read_bytes() if trust.exists() else b""
             if self._live.load(pair):
                 end = pair.certificate().not_valid_after_utc
                 self._metrics.expiry.set(end.timestamp())

@@ -139,5 +139,6 @@ class Rotation:
             end = bundle.serving.certificate().not_valid_after_utc
             log.info("certificate loaded", extra={"until": end.isoformat()})
         self._served = bundle
+        self._live.trust_pem = bundle.trust_pem()
         self._metrics.expiry.set(bundle.serving.certificate().not_valid_after_utc.timestamp())
         self._metrics.authority_expiry.set(bundle.authority.certificate().not_valid_after_utc.timestamp())

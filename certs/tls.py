@@ -22,6 +22,9 @@ class LiveContext:
         self.context = _server_context()
         """To be given to the server once; it stays the same object."""
 
+        self.trust_pem = b""
+        """Whom clients are to trust, as PEM; empty where nobody has said so."""
+
         self._loaded: Pair | None = None
 
     @property

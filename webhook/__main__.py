@@ -30,6 +30,10 @@ from webhook.app import Webhook
 from webhook.cluster import Cluster, Watchable
 from webhook.events import Events
 from webhook.injection import SidecarForm
+from webhook.journal.api import JournalApi
+from webhook.journal.callers import Callers
+from webhook.journal.store import JournalStore
+from webhook.journal.trust import Trust
 from webhook.metrics import Metrics
 from webhook.settings import Settings
 from webhook.watchdog import Watchdog
@@ -81,12 +85,23 @@ async def serve(settings: Settings, environ: Mapping[str, str]) -> None:
         metrics, live = Metrics(version("holdfast")), LiveContext()
         cluster = Cluster(api, within_s=settings.lookup_within_s, remember_s=settings.owners_for_s)
         events = Events(api, metrics)
-        webhook = Webhook(settings, metrics, cluster, events.tell, is_ready=lambda: live.loaded is not None)
+        watchdog = Watchdog(api, cluster, events, metrics, settings)
+        trust = Trust(api, lambda: live.trust_pem, watchdog.namespaces)
+        webhook = Webhook(
+            settings,
+            metrics,
+            cluster,
+            events.tell,
+            is_ready=lambda: live.loaded is not None,
+            journal=JournalApi(api, JournalStore(api), Callers(api, cluster), metrics, events.tell),
+            expect_head=trust.want,
+        )
         loops = [
             _certificates(api, live, metrics, environ),
             events.run,
-            Watchdog(api, cluster, events, metrics, settings).run,
-            lambda: _learn(webhook, cluster),
+            watchdog.run,
+            trust.run,
+            lambda: _learn(webhook, cluster, Place.from_env(environ)),
         ]
         await _serve_until(stopping, webhook, live, loops)
 
@@ -113,7 +128,7 @@ async def _serve_until(
             task.cancel()
 
 
-async def _learn(webhook: Webhook, cluster: Cluster) -> None:
+async def _learn(webhook: Webhook, cluster: Cluster, place: Place) -> None:
     """Ask for the API server's version until it says it. Until then the webhook is not ready, and is not called."""
     settings = webhook.settings
     form = SidecarForm(
@@ -121,6 +136,7 @@ async def _learn(webhook: Webhook, cluster: Cluster) -> None:
         pull_policy=settings.sidecar_pull_policy,
         requests=(settings.sidecar_cpu, settings.sidecar_memory),
         limits=(settings.sidecar_cpu_limit, settings.sidecar_memory_limit),
+        journal_url=f"https://{place.names()[0]}:443",
     )
     while webhook.admission is None:
         try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
 from webhook import injection, names, rayservices, services
 from webhook.heads import RayServiceOwner, raycluster_of
 from webhook.injection import SidecarForm
+from webhook.journal import standing
 from webhook.notices import Notice, Reason
 from webhook.review import Decision, Request
 
@@ -46,7 +47,7 @@ class Admission:
             case "Service", "CREATE":
                 return _service(request, owner)
             case "RayService", "CREATE" | "UPDATE":
-                return rayservices.admit(request.object, request.old, request.writer)
+                return _warned(rayservices.admit(request.object, request.old, request.writer), request)
         return Decision(Aside.NOT_OURS)
 
     def _pod(self, request: Request, owner: RayServiceOwner | None) -> Decision:
@@ -58,6 +59,11 @@ class Admission:
             message = f"head pod {request.name} gets the sidecar {names.CONTAINER}"
             return Decision(verdict, changed, notices=(Notice(Reason.INJECTED_SIDECAR, message),))
         return _refused(verdict, injection.REFUSED, Reason.REFUSED_SIDECAR, f"head pod {request.name} gets no sidecar")
+
+
+def _warned(decision: Decision, request: Request) -> Decision:
+    warning = standing.warning(request.object)
+    return replace(decision, warnings=(*decision.warnings, warning)) if warning else decision
 
 
 def raycluster_to_look_up(request: Request) -> str | None:

@@ -17,16 +17,21 @@ from typing import Protocol
 import msgspec
 from aiohttp import web
 
+from webhook import injection, services
 from webhook.admission import Admission, Aside, raycluster_to_look_up
 from webhook.cluster import LookupFailedError
 from webhook.events import About
 from webhook.heads import RayServiceOwner
+from webhook.journal.api import JournalApi
 from webhook.metrics import CONTENT_TYPE, OTHER, RESOURCES, Metrics
 from webhook.notices import Notice
 from webhook.review import Decision, NotAReviewError, Request, respond
 from webhook.settings import Settings
 
 log = logging.getLogger("holdfast.admission")
+
+_EXPECT = frozenset((injection.Verdict.INJECTED, services.Verdict.REDIRECTED))
+"""After these a head is about to start that asks for the journal."""
 
 _LARGE_BYTES = 64 << 10
 """A larger review is decided in a thread: reading a megabyte of YAML takes a second, and others wait milliseconds."""
@@ -44,6 +49,7 @@ class Webhook:
     """What an admission needs.
 
     ``is_ready`` is asked by ``/readyz``: is there a certificate? ``admission`` is None until the cluster is known.
+    ``expect_head`` is told the namespace in which a head is about to come.
     """
 
     settings: Settings
@@ -51,6 +57,8 @@ class Webhook:
     owners: Owners
     tell: Callable[[About, Notice], None]
     is_ready: Callable[[], bool] = field(default=lambda: True)
+    journal: JournalApi | None = None
+    expect_head: Callable[[str], None] = field(default=lambda _: None)
     admission: Admission | None = None
     is_draining: bool = False
 
@@ -61,6 +69,8 @@ class Webhook:
         app.router.add_get("/healthz", self.healthz)
         app.router.add_get("/readyz", self.readyz)
         app.router.add_get("/metrics", self.metrics_page)
+        if self.journal:
+            self.journal.add_to(app)
         return app
 
     async def mutate(self, http: web.Request) -> web.Response:
@@ -126,6 +136,8 @@ class Webhook:
     def _tell(self, request: Request, owner: RayServiceOwner | None, decision: Decision) -> None:
         """Events are side effects: none for a dry run, and none about what does not exist yet."""
         about = _about(request, owner)
+        if decision.outcome in _EXPECT and not request.is_dry_run:
+            self.expect_head(request.namespace)
         if about.uid and not request.is_dry_run:
             for notice in decision.notices:
                 self.tell(about, notice)

@@ -132,4 +132,4 @@ class Cluster:
             return None
         rayservice = await self._api.find(f"{path}/rayservices/{name}") or {}
         uid = (rayservice.get("metadata") or {}).get("uid", "")
-        return RayServiceOwner(name, metadata(rayservice, "annotations"), uid)
+        return RayServiceOwner(name, metadata(rayservice, "annotations"), uid, namespace)

@@ -19,11 +19,12 @@ _RAYSERVICE_LABELS = ("ray.io/originated-from-cr-name", "ray.io/service")
 
 @dataclass(frozen=True, slots=True)
 class RayServiceOwner:
-    """The RayService that a RayCluster belongs to. ``uid`` is empty where it is not known."""
+    """The RayService that a RayCluster belongs to. ``uid`` and ``namespace`` are empty where they are not known."""
 
     name: str
     annotations: Mapping[str, str] = field(default_factory=dict)
     uid: str = ""
+    namespace: str = ""
 
     @property
     def is_opted_out(self) -> bool:

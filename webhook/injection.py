@@ -60,12 +60,13 @@ REFUSED: dict[Verdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SidecarForm:
-    """The sidecar's image and room. Quantities as Kubernetes writes them."""
+    """The sidecar's image and room, and where it finds the journal. Quantities as Kubernetes writes them."""
 
     image: str
     pull_policy: str = "IfNotPresent"
     requests: tuple[str, str] = ("10m", "64Mi")
     limits: tuple[str, str] = ("1", "512Mi")
+    journal_url: str = ""
     """CPU and memory. The longest list of applications (``max_answer_bytes``) fits in four times over."""
 
 
@@ -129,7 +130,7 @@ def repair(pod: Manifest) -> dict[str, Any]:
 
 def _container(pod: Manifest, owner: RayServiceOwner, form: SidecarForm) -> dict[str, Any]:
     ray = pod["spec"]["containers"][0]
-    settings = _settings(RayStart.of(ray), owner)
+    settings = _settings(RayStart.of(ray), pod, owner, form)
     return {
         "name": names.CONTAINER,
         "image": form.image,
@@ -160,9 +161,12 @@ def _container(pod: Manifest, owner: RayServiceOwner, form: SidecarForm) -> dict
     }
 
 
-def _settings(ray: RayStart, owner: RayServiceOwner) -> Settings:
+def _settings(ray: RayStart, pod: Manifest, owner: RayServiceOwner, form: SidecarForm) -> Settings:
     defaults = Settings()
     return Settings(
+        journal_url=form.journal_url,
+        journal_rayservice=f"{owner.namespace}/{owner.name}" if form.journal_url else "",
+        journal_cluster=(raycluster_of(pod) or "") if form.journal_url else "",
         upstream=defaults.upstream
         if ray.dashboard_port == DASHBOARD_PORT
         else Address("127.0.0.1", ray.dashboard_port),
@@ -193,7 +197,10 @@ def _volumes() -> Iterator[dict[str, Any]]:
     # No size limit: a pod that goes beyond it is evicted, with Ray's head in it. What is written has limits of its own.
     yield {"name": names.STATE_VOLUME, "emptyDir": {}}
     token = {"audience": names.TOKEN_AUDIENCE, "expirationSeconds": _TOKEN_LIFE_S, "path": "token"}
-    yield {"name": names.TOKEN_VOLUME, "projected": {"sources": [{"serviceAccountToken": token}]}}
+    # Optional: the ConfigMap may come after the pod, and no pod is to wait for it.
+    trust = {"name": names.CA_CONFIGMAP, "items": [{"key": "ca.crt", "path": "ca.crt"}], "optional": True}
+    sources = [{"serviceAccountToken": token}, {"configMap": trust}]
+    yield {"name": names.TOKEN_VOLUME, "projected": {"sources": sources}}
 
 
 def _init_containers(pod: Manifest) -> list[Mapping[str, Any]]:

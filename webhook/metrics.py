@@ -41,6 +41,18 @@ class Told(StrEnum):
     FAILED = "failed"
 
 
+class JournalAnswer(StrEnum):
+    """How the journal answered. The value is a metric label: do not rename."""
+
+    DONE = "done"
+    BAD_REQUEST = "bad_request"
+    UNAUTHORIZED = "unauthorized"  # no token
+    FORBIDDEN = "forbidden"  # a token that does not speak for that RayService
+    CONFLICT = "conflict"  # another replica was faster, each time
+    FULL = "full"
+    UNAVAILABLE = "unavailable"  # the API server did not do its part
+
+
 class Metrics:
     """The webhook's metrics, in a registry of their own. Certificates register theirs there, too."""
 
@@ -56,6 +68,24 @@ class Metrics:
             "From the review's last byte to the answer's first.",
             ["resource"],
             buckets=_SECONDS,
+            registry=registry,
+        )
+        self.journal_requests = Counter(
+            "holdfast_journal_requests_total",
+            "Requests of sidecars to the journal, by how they were answered.",
+            ["method", "outcome"],
+            registry=registry,
+        )
+        self.journal_seconds = Histogram(
+            "holdfast_journal_seconds",
+            "How long the journal took to answer.",
+            ["method"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.journal_conflicts = Counter(
+            "holdfast_journal_conflicts_total",
+            "Writes of a journal that another replica was faster with; each was tried again.",
             registry=registry,
         )
         self.repairs = Counter(
@@ -80,6 +110,10 @@ class Metrics:
                 self.admissions.labels(RESOURCES[kind], outcome)
         for reason in (Reason.REDIRECTED_SERVICE, Reason.RESTORED_SERVICE):
             self.repairs.labels(reason)
+        for method in ("GET", "PATCH"):
+            self.journal_seconds.labels(method)
+            for answer in JournalAnswer:
+                self.journal_requests.labels(method, answer)
         for told in Told:
             self.events.labels(told)
 

@@ -22,6 +22,9 @@ UPDATE_IN_PLACE = f"{_DOMAIN}/update-in-place"
 ALLOW_LOSS = f"{_DOMAIN}/allow-loss"
 """Annotation of a RayService: ``"true"`` lets a PUT to Ray before 2.11 delete applications of ``serve.run``."""
 
+ARRIVAL_DEADLINE = f"{_DOMAIN}/arrival-deadline"
+"""Annotation of a RayService: how long a new cluster waits for its carried-over applications, such as ``10m``."""
+
 ADDED_BY = f"{_DOMAIN}/added-by"
 """Annotation of a RayService, ours: who added each dynamic application, as JSON."""
 
@@ -36,6 +39,12 @@ REDIRECTED = f"{_DOMAIN}/redirected"
 
 RAYSERVICE = f"{_DOMAIN}/rayservice"
 """Annotation of a head pod, ours: the RayService it serves."""
+
+JOURNAL_LABEL = f"{_DOMAIN}/journal"
+"""Label of the Secrets that hold a journal."""
+
+CA_CONFIGMAP = "holdfast-ca"
+"""ConfigMap in a namespace with heads: whom their sidecars trust as the journal."""
 
 CONTAINER = "holdfast-proxy"
 STATE_VOLUME = "holdfast-state"

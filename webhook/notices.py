@@ -20,6 +20,10 @@ class Reason(StrEnum):
     RESTORED_SERVICE = "RestoredService"
     PUT_BACK_APPLICATIONS = "PutBackApplications"
     UNREADABLE_SERVE_CONFIG = "UnreadableServeConfig"
+    CARRIED_OVER = "CarriedOver"
+    NOT_CARRIED_OVER = "NotCarriedOver"
+    IMPERATIVE_NOT_CARRIED = "ImperativeNotCarried"
+    ARRIVAL_DEADLINE_PASSED = "ArrivalDeadlinePassed"
 
     @property
     def is_warning(self) -> bool:
@@ -28,7 +32,15 @@ class Reason(StrEnum):
 
 
 _WARNINGS = frozenset(
-    (Reason.REFUSED_SIDECAR, Reason.REFUSED_REDIRECT, Reason.RESTORED_SERVICE, Reason.UNREADABLE_SERVE_CONFIG)
+    (
+        Reason.REFUSED_SIDECAR,
+        Reason.REFUSED_REDIRECT,
+        Reason.RESTORED_SERVICE,
+        Reason.UNREADABLE_SERVE_CONFIG,
+        Reason.NOT_CARRIED_OVER,
+        Reason.IMPERATIVE_NOT_CARRIED,
+        Reason.ARRIVAL_DEADLINE_PASSED,
+    )
 )
 
 

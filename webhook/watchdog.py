@@ -17,6 +17,7 @@ from certs.apiserver import MERGE_PATCH, ApiError, UnreachableError
 from webhook.cluster import HEADS, Cluster, GoneError, LookupFailedError
 from webhook.events import About, Events
 from webhook.heads import Manifest, raycluster_of
+from webhook.injection import has_sidecar
 from webhook.metrics import Metrics
 from webhook.repairs import Repair, repair, undo
 from webhook.settings import Settings
@@ -56,6 +57,10 @@ class Watchdog:
         self._settings = settings
         self._known: dict[str, dict[Key, Manifest]] = {}
         """By path, then namespace and name. While a path is missing, not listed yet, nothing is repaired."""
+
+    def namespaces(self) -> set[str]:
+        """Where there are heads with a sidecar, as far as is known."""
+        return {namespace for (namespace, _), pod in self._known.get(PODS, {}).items() if has_sidecar(pod)}
 
     async def run(self) -> None:
         """Look after all heads, until cancelled."""

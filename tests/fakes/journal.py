@@ -1,10 +1,9 @@
-"""A journal without a cluster: the shapes and rules of ``serveconfig.journal`` on a real port, in memory.
+"""A journal without a cluster: the webhook's own document behind a real port, in memory and over real TLS.
 
-That the real one does the same is tested with it, in tests/unit/webhook and on a real API server.
+What it leaves out is Secrets and TokenReview: tests/unit/webhook/journal and tests/apiserver have those.
 """
 
 import asyncio
-import itertools
 import ssl
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -15,7 +14,8 @@ from aiohttp import web
 
 from certs.authority import first
 from certs.renewal import Terms
-from serveconfig.journal import Changes, Entry, Page, Policy, Role, Taken
+from serveconfig.journal import Change, Changes, Policy, Role
+from webhook.journal.document import Journal
 
 
 class FakeJournal:
@@ -24,14 +24,12 @@ class FakeJournal:
     def __init__(self, folder):
         self.folder, self.port = folder, 0
         self.tuned = {"journal_poll_s": "0.2", "journal_idle_poll_s": "0.2", "bring_every_s": "1"}
-        self.journal, self.revision = "one", 0
-        self.entries, self.tombstones = {}, {}
-        self.declared, self.imperative, self.reports = {}, {}, []
+        self.journal = Journal.new()
+        self.reports = []
         self.policy = Policy()
         self.clusters = {}
         self.down = False
         self.calls = []
-        self._ids = itertools.count(2)
         self._runner = None
 
     def admit(self, token, cluster, role=Role.ACTIVE):
@@ -40,7 +38,7 @@ class FakeJournal:
 
     def lose(self):
         """Its Secret is deleted: another journal begins."""
-        self.journal, self.revision, self.entries, self.tombstones = f"number-{next(self._ids)}", 0, {}, {}
+        self.journal = Journal.new()
 
     def settings(self, cluster, role=Role.ACTIVE):
         """What the sidecar of a cluster is told; it is let in with this role."""
@@ -58,7 +56,12 @@ class FakeJournal:
 
     def names(self):
         """The applications it has."""
-        return set(self.entries)
+        return set(self.journal.entries)
+
+    def put(self, config, by):
+        """Somebody else's sidecar puts an application."""
+        change = Change(config["name"], msgspec.Raw(msgspec.json.encode(config)))
+        self.journal, _ = self.journal.taking(Changes(changes=(change,)), by)
 
     async def listen(self):
         """Open the port: a free one at first, and later the same again."""
@@ -97,51 +100,16 @@ class FakeJournal:
 
     async def _get(self, request):
         cluster, role = await self._who(request)
-        since = int(request.query.get("since", "0"))
-        is_whole = since == 0 or request.query.get("journal") != self.journal
-        since = 0 if is_whole else since
-        page = Page(
-            self.journal,
-            self.revision,
-            is_whole,
-            {name: entry for name, entry in self.entries.items() if entry.revision > since},
-            {name: at for name, at in self.tombstones.items() if at > since},
-            self.declared.get(cluster),
-            tuple(sorted({name for names in self.imperative.values() for name in names})),
-            self.policy,
-            role,
-        )
+        known, since = request.query.get("journal", ""), int(request.query.get("since", "0"))
+        page = self.journal.page(known, since, cluster, self.policy, role)
         return web.Response(body=msgspec.json.encode(page), content_type="application/json")
 
     async def _patch(self, request):
         cluster, _ = await self._who(request)
         changes = msgspec.json.decode(await request.read(), type=Changes)
-        outlived = tuple(each.name for each in changes.changes if not self._take(each, cluster))
-        if changes.declared is not None:
-            self.declared[cluster] = changes.declared
-        if changes.imperative is not None:
-            self.imperative[cluster] = changes.imperative
+        self.journal, taken = self.journal.taking(changes, cluster)
         self.reports += changes.reports
-        revisions = {
-            each.name: self.entries[each.name].revision for each in changes.changes if each.name in self.entries
-        }
-        taken = Taken(self.journal, self.revision, revisions, outlived)
         return web.Response(body=msgspec.json.encode(taken), content_type="application/json")
-
-    def _take(self, change, cluster):
-        before = self.entries.get(change.name)
-        if change.is_deletion:
-            if before and before.by != cluster and before.revision > change.base:
-                return False
-            if before:
-                del self.entries[change.name]
-                self.revision += 1
-                self.tombstones[change.name] = self.revision
-        elif before is None or before.config != change.config:
-            self.revision += 1
-            self.entries[change.name] = Entry(change.config, self.revision, cluster)
-            self.tombstones.pop(change.name, None)
-        return True
 
 
 @asynccontextmanager

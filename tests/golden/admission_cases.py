@@ -26,6 +26,7 @@ from webhook.review import Decision, Request, respond
 
 FOLDER = Path(__file__).parent / "admission"
 IMAGE = "holdfast:0.1.0"
+JOURNAL = "https://holdfast-webhook.holdfast.svc:443"
 _OWNER = {"name": "shop", "annotations": {}}
 _API_SERVER = [1, 34]
 
@@ -54,9 +55,9 @@ class Case:
         """What the webhook decides in this case's surroundings."""
         owner = self.context.get("owner", _OWNER)
         major, minor = self.context.get("apiServer", _API_SERVER)
-        admission = Admission(SidecarForm(image=IMAGE), (major, minor))
+        admission = Admission(SidecarForm(image=IMAGE, journal_url=JOURNAL), (major, minor))
         asked = raycluster_to_look_up(request) is not None and owner
-        return admission.decide(request, RayServiceOwner(**owner) if asked else None)
+        return admission.decide(request, RayServiceOwner(**owner, namespace=request.namespace) if asked else None)
 
     def admitted(self) -> dict[str, Any]:
         """What the API server goes on with: our patch, applied by somebody else's library."""

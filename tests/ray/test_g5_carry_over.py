@@ -1,9 +1,7 @@
 """G5 carry over: a blank head gets its dynamic applications back, once, after the static ones."""
 
-import msgspec
 import pytest
 
-from serveconfig.journal import Entry
 from tests.ray.configs import app, tuned
 from tests.ray.conftest import NOTEBOOK
 from tests.ray.stages import eventually
@@ -45,12 +43,6 @@ async def served(ray, kuberay):
     await eventually(so)
 
 
-def put_in(journal, config, by="shop-a"):
-    """As if another sidecar had put it."""
-    journal.revision += 1
-    journal.entries[config["name"]] = Entry(msgspec.Raw(msgspec.json.encode(config)), journal.revision, by)
-
-
 async def test_g5_a_new_head_gets_its_applications_back_after_the_static_ones(ray, journal, proxy, kuberay):
     await has(journal, "guest")
 
@@ -76,7 +68,7 @@ async def test_g5_a_head_that_is_killed_in_its_pod_gets_them_back_with_the_journ
 @pytest.mark.on(lambda version, _: version.has("a PUT keeps imperative apps"))
 async def test_g5_what_serve_run_had_made_is_listed_as_not_carried(ray, journal, proxy, kuberay):
     async def is_known():
-        return journal.imperative.get("shop-a") == (NOTEBOOK,)
+        return journal.journal.clusters["shop-a"].imperative == (NOTEBOOK,)
 
     await eventually(is_known, within_s=20)
 
@@ -89,7 +81,7 @@ async def test_g5_what_serve_run_had_made_is_listed_as_not_carried(ray, journal,
 async def test_g5_a_config_that_ray_refuses_keeps_back_itself_alone(ray, journal, proxy, kuberay, developer):
     await has(journal, "guest")
     for config in (app("one"), {**app("bad"), "import_path": "one:two:three"}, app("two"), app("three")):
-        put_in(journal, config)
+        journal.put(config, by="shop-a")
 
     await a_new_head(ray, proxy, kuberay)
 
@@ -102,7 +94,7 @@ async def test_g5_a_config_that_ray_refuses_keeps_back_itself_alone(ray, journal
 
 async def test_g5_a_route_that_a_static_application_has_keeps_back_itself_alone(ray, journal, proxy, kuberay):
     await has(journal, "guest")
-    put_in(journal, {**app("thief"), "route_prefix": "/shop"})
+    journal.put({**app("thief"), "route_prefix": "/shop"}, by="shop-a")
 
     await a_new_head(ray, proxy, kuberay)
 
@@ -197,7 +189,7 @@ async def test_g5_an_answer_says_whether_the_journal_has_the_change(journal, dev
     journal.down = False
 
     async def is_there():
-        return b"6" in bytes(journal.entries["guest"].config)
+        return b"6" in bytes(journal.journal.entries["guest"].config)
 
     await eventually(is_there, within_s=20)
     assert (written.headers["X-Holdfast-Journal"], queued.headers["X-Holdfast-Journal"]) == ("written", "queued")

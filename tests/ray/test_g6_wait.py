@@ -6,7 +6,7 @@ import pytest
 
 from serveconfig.journal import Policy, Role
 from tests.ray.configs import app
-from tests.ray.test_g5_carry_over import put_in, told
+from tests.ray.test_g5_carry_over import told
 
 SIDECAR = "token-of-shop-a"
 
@@ -35,8 +35,8 @@ async def looks(kuberay, times=8):
 
 
 async def test_g6_the_traffic_waits_for_what_arrives(ray, journal, kuberay):
-    put_in(journal, app("model"), by="shop-b")
-    put_in(journal, app("slow", "never_ready"), by="shop-b")
+    journal.put(app("model"), by="shop-b")
+    journal.put(app("slow", "never_ready"), by="shop-b")
 
     await kuberay.declares(app("shop"))
     await ray.until({"shop": "RUNNING", "model": "RUNNING", "slow": "DEPLOYING"})
@@ -47,7 +47,7 @@ async def test_g6_the_traffic_waits_for_what_arrives(ray, journal, kuberay):
 
 async def test_g6_from_the_first_look_on(ray, journal, kuberay):
     """There is no moment at which the static applications run and nothing is waited for."""
-    put_in(journal, app("slow", "never_ready"), by="shop-b")
+    journal.put(app("slow", "never_ready"), by="shop-b")
     kuberay.operator.apply(app("shop"), http_options=ray.http_options)
 
     seen = False
@@ -62,8 +62,8 @@ async def test_g6_from_the_first_look_on(ray, journal, kuberay):
 
 
 async def test_g6_what_has_run_or_failed_is_waited_for_no_longer(ray, journal, kuberay):
-    put_in(journal, app("model"), by="shop-b")
-    put_in(journal, app("bad", "broken"), by="shop-b")
+    journal.put(app("model"), by="shop-b")
+    journal.put(app("bad", "broken"), by="shop-b")
 
     await kuberay.declares(app("shop"))
     await ray.until({"shop": "RUNNING", "model": "RUNNING", "bad": "DEPLOY_FAILED"})
@@ -74,7 +74,7 @@ async def test_g6_what_has_run_or_failed_is_waited_for_no_longer(ray, journal, k
 
 async def test_g6_the_deadline_of_the_rayservice_ends_the_wait(ray, journal, kuberay):
     journal.policy = Policy(arrival_deadline_s=3.0)
-    put_in(journal, app("slow", "never_ready"), by="shop-b")
+    journal.put(app("slow", "never_ready"), by="shop-b")
 
     await kuberay.declares(app("shop"))
     await ray.until({"shop": "RUNNING", "slow": "DEPLOYING"})
@@ -85,7 +85,7 @@ async def test_g6_the_deadline_of_the_rayservice_ends_the_wait(ray, journal, kub
 
 async def test_g6_a_cluster_that_serves_never_waits(ray, journal, kuberay):
     journal.admit(SIDECAR, "shop-a", Role.ACTIVE)
-    put_in(journal, app("slow", "never_ready"), by="shop-b")
+    journal.put(app("slow", "never_ready"), by="shop-b")
 
     await kuberay.declares(app("shop"))
     await ray.until({"shop": "RUNNING", "slow": "DEPLOYING"})
@@ -109,7 +109,7 @@ async def test_g6_while_the_journal_is_silent_the_traffic_waits_for_its_first_wo
 
 
 async def test_g6_a_rayservice_that_declares_nothing_waits_too(ray, journal, kuberay):
-    put_in(journal, app("slow", "never_ready"), by="shop-b")
+    journal.put(app("slow", "never_ready"), by="shop-b")
 
     await kuberay.declares()
     await ray.until({"slow": "DEPLOYING"})
