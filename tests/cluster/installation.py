@@ -50,10 +50,14 @@ async def scale(replicas: int) -> float:
 
 
 async def uninstall() -> None:
-    """`holdfast uninstall`. Raises: RuntimeError with what it printed if it does not succeed."""
+    """`holdfast uninstall`, until the namespace is gone: until then nothing can be installed into it.
+
+    Raises: RuntimeError with what it printed if it does not succeed.
+    """
     status, said = await _holdfast("uninstall", "--yes", patience_s=120)
     if status:
         raise RuntimeError(f"holdfast uninstall ended with {status}:\n{said}")
+    await kubectl("wait", "--for=delete", f"namespace/{NAMESPACE}", "--timeout=120s", timeout_s=130)
 
 
 def own_image_overlay(page: str, name: str) -> str:
