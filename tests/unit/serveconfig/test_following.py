@@ -35,6 +35,7 @@ def test_g5_what_a_new_cluster_reads_is_to_be_brought():
 
     assert copy.to_bring(running(shown(app("static"))), KUBERAYS) == ("model",)
     assert copy.arriving(KUBERAYS) == {"model"}
+    assert json.loads(copy.held["model"].application().raw) == app("model")
     assert copy.unsent == {}
     assert (copy.journal, copy.revision, copy.role) == ("j", 9, Role.PENDING)
 
