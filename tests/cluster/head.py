@@ -50,6 +50,14 @@ class Head:
         others = [] if port == _HOLDFAST_PORT else await self._declarative(but={app["name"] for app in applications})
         await self._api.call("PUT", self._path(port), body={"applications": [*others, *applications]})
 
+    async def upsert(self, application: Manifest) -> None:
+        """Deploy one application, and touch no other."""
+        await self._api.call("PUT", self._one(application["name"]), body=application)
+
+    async def remove(self, name: str) -> None:
+        """Delete one application, and touch no other."""
+        await self._api.call("DELETE", self._one(name))
+
     async def deploy_imperatively(self, name: str) -> None:
         """`serve.run` in the head's container; returns when it runs. Raises: TimeoutError after a minute."""
         await self._python("/apps/run_imperatively.py", name)
@@ -104,6 +112,9 @@ class Head:
         running = (await self.applications())["applications"].values()
         configs = [app["deployed_app_config"] for app in running if app.get("source") != "imperative"]
         return [config for config in configs if config and config["name"] not in but]
+
+    def _one(self, name: str) -> str:
+        return f"/api/v1/namespaces/{self._namespace}/pods/{self.pod}:{_HOLDFAST_PORT}/proxy/-/applications/{name}"
 
     def _path(self, port: int) -> str:
         return f"/api/v1/namespaces/{self._namespace}/pods/{self.pod}:{port}/proxy/api/serve/applications/"

@@ -10,9 +10,8 @@ from tests.cluster.traffic import Customer
 
 APPS = ("static", "by-cr", "by-rest", "by-serve-run")
 # `serve.run` leaves no config behind: nobody can carry that one over, with or without Holdfast.
-WISH = {"static", "by-cr", "by-rest"}
-# Holdfast remembers beside the head, and not outside the cluster: a new one knows nothing of what the old one was told.
-WITH_HOLDFAST = WITHOUT_HOLDFAST = {"static", "by-cr"}
+WITH_HOLDFAST = WISH = {"static", "by-cr", "by-rest"}
+WITHOUT_HOLDFAST = {"static", "by-cr"}
 
 
 @pytest.mark.core

@@ -11,14 +11,15 @@ from tests.cluster.manifests import application, redis
 BACK = {"static": Fate.RESTARTED, "by-rest": Fate.RESTARTED, "by-serve-run": Fate.RESTARTED}
 # Nobody has the config of what `serve.run` made: without a GCS that survives, it is gone with any head.
 WISH = {"blank": BACK | {"by-serve-run": Fate.LOST}, "survives": BACK}
-# Holdfast remembers whose an application is, and not yet what it was: a blank head gets none of them back.
-WITH_HOLDFAST = WISH | {"blank": BACK | {"by-rest": Fate.LOST, "by-serve-run": Fate.LOST}}
 
 
-def without_holdfast(pair, gcs):
-    """A blank head gets what the RayService declares and nothing else; a GCS that survives brings back what it knew."""
+def expected(pair, gcs, *, holdfast):
+    """A GCS that survives brings back what it knew; a blank head gets what is declared, and what Holdfast carries over.
+
+    Ray before 2.11 deletes what `serve.run` has made when its controller starts.
+    """
     if gcs == "blank":
-        return BACK | {"by-rest": Fate.LOST, "by-serve-run": Fate.LOST}
+        return BACK | {"by-rest": Fate.RESTARTED if holdfast else Fate.LOST, "by-serve-run": Fate.LOST}
     return BACK | {"by-serve-run": Fate.RESTARTED if pair.ray_keeps_imperative else Fate.LOST}
 
 
@@ -40,8 +41,7 @@ async def test_dynamic_apps_come_back_with_the_head(service, record, how, gcs):
     seen = fates(before, await head.look())
     record.note(fates=seen, seconds_to_running=seconds)
     record.judge(WISH[gcs], seen)
-    expected = WITH_HOLDFAST[gcs] if service.holdfast else without_holdfast(service.pair, gcs)
-    assert expected == seen
+    assert expected(service.pair, gcs, holdfast=service.holdfast) == seen
 
 
 def as_list(manifests):
