@@ -107,7 +107,16 @@ _SCHEMAS: Json = {
     },
     "Status": {
         "type": "object",
-        "required": ["version", "ray_version", "serve_running", "declared", "dynamic", "last_put"],
+        "required": [
+            "version",
+            "ray_version",
+            "serve_running",
+            "declared",
+            "dynamic",
+            "not_carried_over",
+            "journal",
+            "last_put",
+        ],
     },
 }
 _BODY: Json = {
