@@ -12,6 +12,7 @@ import random
 import time
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import TypeVar
 
 from proxy.http.local import Answer
@@ -30,6 +31,8 @@ _FOLLOWS_ON_S = 120.0
 """How long a cluster follows after it got the traffic: KubeRay lets the old one live for a minute."""
 
 _MOST_AT_ONCE = 500
+"""How many changes are sent at once; half as many after the journal has found them too large."""
+
 _MOST_REPORTS = 100
 _RETRY_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 """After so many failures in a row, so many seconds; the last one from then on."""
@@ -49,6 +52,7 @@ class Syncing:
     _told_declared: tuple[str, ...] | None = None
     _told_imperative: tuple[str, ...] | None = None
     _reports: list[Report] = field(default_factory=list)
+    _most: int = _MOST_AT_ONCE
     _read_at: float = float("-inf")
     _read_revision: int = -1
     _serves_since: float = float("-inf")
@@ -94,6 +98,8 @@ class Syncing:
             except JournalError as error:
                 self._failed(error)
                 failures += 1
+                if error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+                    self._most = max(1, self._most // 2)
             await self._pause(failures)
 
     async def _once(self, client: JournalClient) -> None:
@@ -121,7 +127,7 @@ class Syncing:
 
     async def _write(self, client: JournalClient) -> None:
         now, reports = self.copy.now, tuple(self._reports)
-        sent = now.changes(_MOST_AT_ONCE)
+        sent = now.changes(self._most)
         imperative = now.runs_imperative if now.is_replayed else None
         taken = await self._counted(
             JournalCall.WRITE,

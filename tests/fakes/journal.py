@@ -28,7 +28,8 @@ class FakeJournal:
         self.reports = []
         self.policy = Policy()
         self.clusters = {}
-        self.down = False
+        self.down, self.most = False, 10_000
+        """Whether it answers, and how many changes it takes at once."""
         self.calls = []
         self._runner = None
 
@@ -107,6 +108,8 @@ class FakeJournal:
     async def _patch(self, request):
         cluster, _ = await self._who(request)
         changes = msgspec.json.decode(await request.read(), type=Changes)
+        if len(changes.changes) > self.most:
+            raise web.HTTPRequestEntityTooLarge(self.most)
         self.journal, taken = self.journal.taking(changes, cluster)
         self.reports += changes.reports
         return web.Response(body=msgspec.json.encode(taken), content_type="application/json")
