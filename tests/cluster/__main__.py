@@ -33,7 +33,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with _cluster(keep=options.keep) as own_node:
-            failed = [pair for pair in pairs if not _tell(pair, options, own_node=own_node)]
+            failed = [pair for pair in pairs if not _tell_all(pair, options, own_node=own_node)]
     except CannotRunHereError as error:
         lifecycle.say(str(error))
         return 1
@@ -61,7 +61,9 @@ def _cluster(*, keep: bool) -> Iterator[bool]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.cluster", description=__doc__)
     parser.add_argument("--pairs", default=BASELINE_PAIRS, help="KubeRay x Ray, for example '1.6.2x2.60.0'")
-    parser.add_argument("--core", action="store_true", help="only the stories marked as core")
+    parser.add_argument(
+        "--core", action="store_true", help="only the stories marked as core, without Holdfast and with"
+    )
     parser.add_argument(
         "--pages", action="store_true", help="write docs/baseline.md and compatibility.md from all records"
     )
@@ -71,20 +73,29 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _tell(pair: Pair, options: argparse.Namespace, *, own_node: bool) -> bool:
-    """All chosen stories with one pair; whether they came out as expected."""
-    started = time.monotonic()
+def _tell_all(pair: Pair, options: argparse.Namespace, *, own_node: bool) -> bool:
+    """All chosen stories with one pair; whether they came out as expected.
+
+    The core is told both ways: first the bug has to show, then it has to be gone.
+    """
+    ways = (False, True) if options.core else (options.holdfast,)
+    came_out = [_tell(pair, options, own_node=own_node, holdfast=holdfast) for holdfast in ways]
+    return all(came_out)
+
+
+def _tell(pair: Pair, options: argparse.Namespace, *, own_node: bool, holdfast: bool) -> bool:
+    started, told_of = time.monotonic(), f"{pair}, {'with' if holdfast else 'without'} Holdfast"
     if own_node:
-        for image in _images(pair, holdfast=options.holdfast):
+        for image in _images(pair, holdfast=holdfast):
             images.load(image)
-    asyncio.run(_install(pair, holdfast=options.holdfast))
-    lifecycle.say(f"{pair}: ready after {time.monotonic() - started:.0f} s")
+    asyncio.run(_install(pair, holdfast=holdfast))
+    lifecycle.say(f"{told_of}: ready after {time.monotonic() - started:.0f} s")
     command = [sys.executable, "-m", "pytest", "tests/cluster/stories", f"--pair={pair}", "-v", "--durations=0"]
-    command += ["-m", "core"] if options.core else []
+    command += ["-m", "core or core_with_holdfast" if holdfast else "core"] if options.core else []
     command += ["-k", options.only] if options.only else []
-    command += ["--holdfast"] if options.holdfast else []
+    command += ["--holdfast"] if holdfast else []
     told = subprocess.run(command, cwd=REPOSITORY, check=False, timeout=_LONGEST_S)
-    lifecycle.say(f"{pair}: told in {time.monotonic() - started:.0f} s")
+    lifecycle.say(f"{told_of}: told in {time.monotonic() - started:.0f} s")
     return told.returncode == 0
 
 
@@ -92,6 +103,8 @@ async def _install(pair: Pair, *, holdfast: bool) -> None:
     await Operator(pair.kuberay).install()
     if holdfast:
         await installation.install()
+    elif await installation.is_there():  # of the pair before
+        await installation.uninstall()
 
 
 def _images(pair: Pair, *, holdfast: bool) -> list[images.Image | images.HoldfastImage]:

@@ -23,7 +23,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "core: told in CI, with the oldest and the newest pair")
+    config.addinivalue_line(
+        "markers", "core: told in CI, with the oldest and the newest pair, without Holdfast and with"
+    )
+    config.addinivalue_line("markers", "core_with_holdfast: told in CI with Holdfast only")
     config.addinivalue_line("markers", "told_with(*kuberay): the KubeRay releases that the story makes sense with")
     config.addinivalue_line("markers", "with_holdfast: told only where Holdfast is installed")
 

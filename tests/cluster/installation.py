@@ -49,6 +49,11 @@ async def scale(replicas: int) -> float:
     return time.monotonic() - started
 
 
+async def is_there() -> bool:
+    """Is it installed?"""
+    return bool(await kubectl("get", "namespace", NAMESPACE, "--ignore-not-found", "--output=name"))
+
+
 async def uninstall() -> None:
     """`holdfast uninstall`, until the namespace is gone: until then nothing can be installed into it.
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from tests.cluster.node.paths import REPOSITORY
 from tests.cluster.pairs import Pair
-from tests.cluster.records import Record, read
+from tests.cluster.records import FILE, KEPT, Record, read
+from tests.cluster.records import write as keep
 
 _DOCS = REPOSITORY / "docs"
 _WORDS = """\
@@ -33,8 +34,9 @@ In brackets: the same story without Holdfast ([baseline.md](baseline.md)), where
 
 
 def write() -> None:
-    """Write both pages anew, each if there is a record for it."""
-    records = read()
+    """Write both pages anew, each if there is a record for it, from what was told before and now."""
+    records = read(KEPT, FILE)
+    keep(records, KEPT)
     stock = [record for record in records if not record.holdfast]
     ours = [record for record in records if record.holdfast]
     if stock:

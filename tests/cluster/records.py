@@ -1,13 +1,19 @@
-"""What a story saw, kept as one JSON line a story: the pages are written from these and from nothing else."""
+"""What a story saw, kept as one JSON line a story: the pages are written from these and from nothing else.
+
+A run adds to ``FILE``, outside of what is committed. ``make`` targets that write the pages take its lines over into
+``KEPT``, which is committed: what was told once need not be told again on another machine.
+"""
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.cluster.node.paths import REPOSITORY
 
+KEPT = REPOSITORY / "docs" / "records.jsonl"
 FILE = Path(os.environ.get("HOLDFAST_RECORDS") or REPOSITORY / ".cache" / "cluster" / "records.jsonl")
 
 
@@ -35,10 +41,21 @@ class Record:
     def keep(self, file: Path = FILE) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a") as lines:
-            lines.write(json.dumps({name: getattr(self, name) for name in self.__slots__}) + "\n")
+            lines.write(self.line())
+
+    def line(self) -> str:
+        """As it is kept."""
+        return json.dumps({name: getattr(self, name) for name in self.__slots__}) + "\n"
 
 
-def read(file: Path = FILE) -> list[Record]:
-    """All records, the last one of a story and pair winning."""
-    records = [Record(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
-    return list({(each.story, each.kuberay, each.ray, each.holdfast): each for each in records}.values())
+def read(*files: Path) -> list[Record]:
+    """All records of these files, the last one of a story and pair winning; in the order of stories and pairs."""
+    lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]
+    records = [Record(**json.loads(line)) for line in lines]
+    last = {(each.holdfast, each.story, each.kuberay, each.ray): each for each in records}
+    return [last[key] for key in sorted(last)]
+
+
+def write(records: Iterable[Record], file: Path) -> None:
+    """These records and no others."""
+    file.write_text("".join(each.line() for each in records))

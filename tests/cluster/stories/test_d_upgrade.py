@@ -14,7 +14,7 @@ WITH_HOLDFAST = WISH = {"static", "by-cr", "by-rest"}
 WITHOUT_HOLDFAST = {"static", "by-cr"}
 
 
-@pytest.mark.core
+@pytest.mark.core_with_holdfast
 async def test_an_upgrade_brings_the_dynamic_apps_along(service, record):
     head = await service.start(application("static"), application("by-cr"))
     await head.deploy_by_rest(application("by-rest"))

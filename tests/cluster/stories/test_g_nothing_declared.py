@@ -22,7 +22,6 @@ def without_holdfast(pair, how):
 
 
 @pytest.mark.parametrize("how", ["by-rest", "by-serve-run"])
-@pytest.mark.core
 async def test_a_service_that_declares_nothing_serves(service, operator, record, how):
     await service.apply()
     head = await service.first_head()

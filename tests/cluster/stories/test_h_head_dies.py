@@ -23,8 +23,15 @@ def expected(pair, gcs, *, holdfast):
     return BACK | {"by-serve-run": Fate.RESTARTED if pair.ray_keeps_imperative else Fate.LOST}
 
 
-@pytest.mark.parametrize("gcs", ["blank", "survives"])
-@pytest.mark.parametrize("how", ["deleted", "killed"])
+@pytest.mark.parametrize(
+    ("how", "gcs"),
+    [
+        pytest.param("deleted", "blank", marks=pytest.mark.core_with_holdfast),
+        ("deleted", "survives"),
+        ("killed", "blank"),
+        ("killed", "survives"),
+    ],
+)
 async def test_dynamic_apps_come_back_with_the_head(service, record, how, gcs):
     if gcs == "survives":
         await kubectl("create", f"--namespace={service.namespace}", "--filename=-", feed=as_list(redis()))
