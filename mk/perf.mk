@@ -4,7 +4,7 @@ MITMPROXY := $(HOLDFAST_CACHE)/mitmproxy
 MITMPROXY_PINS := tests/perf/peers/mitmproxy.txt
 NGINX_LUA := nginx libnginx-mod-http-lua lua-cjson
 
-.PHONY: perf perf-admissions perf-nginx perf-mitmproxy
+.PHONY: perf perf-admissions perf-journal perf-nginx perf-mitmproxy
 
 perf: install perf-nginx perf-mitmproxy ## latency, CPU and memory beside nginx, nginx+Lua, mitmproxy (QUICK=1: a minute)
 	$(BIN)/pytest --quiet tests/perf
@@ -12,6 +12,9 @@ perf: install perf-nginx perf-mitmproxy ## latency, CPU and memory beside nginx,
 
 perf-admissions: install ## head pods by the thousand through a real API server and two replicas (programs: make node-build)
 	$(BIN)/python -m tests.perf.admissions $(PERF)
+
+perf-journal: install ## the journal of a thousand RayServices on a real API server (programs: make node-build)
+	$(BIN)/python -m tests.perf.journal $(PERF)
 
 # RUNLEVEL=1: Debian's nginx would otherwise start a server on port 80.
 perf-nginx:

@@ -10,17 +10,11 @@ Nothing is asserted about time. It ends with 1 if a pod was refused, or admitted
 import argparse
 import asyncio
 import contextlib
-import json
-import os
 import shutil
-import signal
-import socket
-import ssl
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +29,7 @@ from tests.apiserver.test_installed import RESTRICTED, owned, rayservice
 from tests.apiserver.webhook_double import CONFIGURATION, failure_policy, led_to
 from tests.perf.admissions.balancer import Balancer
 from tests.perf.admissions.load import Offered, offer
+from tests.perf.admissions.replicas import Replicas, free_port, webhook_token
 from webhook.cluster import Watchable
 
 PODS = "/api/v1/namespaces/team/pods"
@@ -61,7 +56,7 @@ def main() -> int:
 async def _measure(cluster, folder, options):
     async with Watchable.connected(kubeconfig=str(cluster.kubeconfig)) as api, contextlib.AsyncExitStack() as stack:
         pod = await _prepared(api)
-        replicas = Replicas(cluster, folder, await _token(api))
+        replicas = Replicas(cluster, folder, await webhook_token(api))
         stack.push_async_callback(replicas.stop_all)
         balancer = Balancer()
         port = await stack.enter_async_context(balancer.listening())
@@ -129,58 +124,6 @@ async def _rotate_and_roll(api, balancer, replicas, seconds):
         print(f"replaced a replica ({_NOTICED_S:g} s before the Service noticed)")
 
 
-class Replicas:
-    """``holdfast webhook``, as many processes as there would be pods."""
-
-    def __init__(self, cluster, folder, token):
-        config = json.loads(cluster.kubeconfig.read_text())
-        config["users"][0]["user"] = {"token": token}
-        (folder / "kubeconfig").write_text(json.dumps(config))
-        self._folder = folder
-        self._running = {}
-        self._resident_mb = Counter()
-
-    async def start(self):
-        """One more, ready; its port."""
-        port = _free_port()
-        environ = {
-            **os.environ,
-            "KUBECONFIG": str(self._folder / "kubeconfig"),
-            "HOLDFAST_WEBHOOK_LISTEN": f"127.0.0.1:{port}",
-            "HOLDFAST_WEBHOOK_SIDECAR_IMAGE": "holdfast/holdfast:0.1.0",
-        }
-        with (self._folder / f"{port}.log").open("wb") as log:
-            command = (sys.executable, "-m", "webhook")
-            self._running[port] = await asyncio.create_subprocess_exec(*command, env=environ, stderr=log)
-        await _until_ready(port)
-        return port
-
-    def tell_to_stop(self, port):
-        """As the kubelet does."""
-        self._resident_mb[port] = _resident_mb(self._running[port].pid)
-        self._running[port].send_signal(signal.SIGTERM)
-
-    async def stopped(self, port):
-        """Wait for its end."""
-        await asyncio.wait_for(self._running.pop(port).wait(), 40)
-
-    async def stop_all(self):
-        """Stop what still runs."""
-        for port in list(self._running):
-            self.tell_to_stop(port)
-            await self.stopped(port)
-
-    def durations_ms(self):
-        """Of every pod admitted, from the logs."""
-        lines = (line for log in self._folder.glob("*.log") for line in log.read_text().splitlines())
-        said = (json.loads(line) for line in lines if '"injected"' in line)
-        return [each["duration_ms"] for each in said]
-
-    def resident_mb(self):
-        """Of each that runs or has run."""
-        return sorted([*self._resident_mb.values(), *(_resident_mb(each.pid) for each in self._running.values())])
-
-
 async def _prepared(api):
     """A namespace that takes part, with a RayService; what makes its head pods."""
     labels = {"holdfast.dev/inject": "enabled"}
@@ -191,12 +134,6 @@ async def _prepared(api):
     tags = {"name": "RAY_USAGE_STATS_EXTRA_TAGS", "value": "kuberay_version=v1.6.2;kuberay_crd=RayService"}
     container = {"name": "ray-head", "image": "ray", "env": [tags], "securityContext": RESTRICTED}
     return lambda number: {"metadata": owned(raycluster, f"head-{number}"), "spec": {"containers": [container]}}
-
-
-async def _token(api):
-    path = "/api/v1/namespaces/holdfast/serviceaccounts/holdfast-webhook/token"
-    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}
-    return (await api.call("POST", path, body=request))["status"]["token"]
 
 
 async def _selects(api, selector):
@@ -223,7 +160,7 @@ async def _noop(api, folder):
     (folder / KEY).write_bytes(stored.bundle.serving.key_pem)
     source = Path(__file__).parent / "noop"
     subprocess.run(["go", "build", "-o", folder / "noop", "."], cwd=source, check=True, timeout=300)  # noqa: ASYNC221
-    port = _free_port()
+    port = free_port()
     files = (str(folder / CERT), str(folder / KEY))
     process = await asyncio.create_subprocess_exec(str(folder / "noop"), f"127.0.0.1:{port}", *files)
     try:
@@ -232,32 +169,6 @@ async def _noop(api, folder):
     finally:
         process.terminate()
         await process.wait()
-
-
-async def _until_ready(port):
-    unchecked = ssl._create_unverified_context()  # noqa: S323 - its names are a cluster's, not loopback's
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=unchecked)
-            writer.write(b"GET /readyz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            answer = await reader.read()
-            writer.close()
-            if b" 200 " in answer.partition(b"\r\n")[0]:
-                return
-        await asyncio.sleep(0.2)
-    raise TimeoutError("a replica is not ready after a minute")
-
-
-def _resident_mb(pid):
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) // 1024
-
-
-def _free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 if __name__ == "__main__":
