@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -198,6 +199,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     prog = "kubectl holdfast" if Path(sys.argv[0]).name == PLUGIN else "holdfast"
     top = parser(os.environ, prog)
     options = top.parse_args(spelled_out(given))
+    if options.command not in PARTS:  # a library's warning would stand beside the sentence that says the same
+        logging.getLogger("kubernetes_asyncio").addHandler(logging.NullHandler())
     try:
         code = script(top, options) if options.command == "completion" else run(options)
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""What every command that asks a sidecar does before and after: find it, read a file, end with a sentence and a code."""
+"""What every command that asks a sidecar does before and after: read a file, find it, end with a code."""
 
 from __future__ import annotations
 

@@ -70,8 +70,7 @@ def _applications(document: bytes) -> Iterator[bytes | str]:
     """Applications as bytes; the names of what is left out as text."""
     check_text(document)
     if document.lstrip().startswith(b"["):
-        for item in _items.decode(document):
-            yield _named(bytes(item))
+        yield from _listed(document)
         return
     members = _mapping(document)
     if "kind" in members and "apiVersion" in members:
@@ -82,8 +81,16 @@ def _applications(document: bytes) -> Iterator[bytes | str]:
     if "applications" not in members:
         yield _named(document)
         return
-    yield from _applications(bytes(members.pop("applications")))
+    yield from _listed(bytes(members.pop("applications")))
     yield from members
+
+
+def _listed(items: bytes) -> Iterator[bytes]:
+    try:
+        for item in _items.decode(items):
+            yield _named(bytes(item))
+    except msgspec.DecodeError:
+        raise UsageError("applications in it is no list") from None
 
 
 def _named(application: bytes) -> bytes:

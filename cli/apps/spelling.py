@@ -4,8 +4,8 @@
 
 1. A number that JSON can hold is copied letter by letter. One that JSON cannot (``010``, ``0x1F``, ``1_000``, ``.5``)
    gets the value it has in KubeRay.
-2. What JSON has no word for is refused, with what to do: a date, a key that is no text, infinity. Ray's own command
-   and KubeRay make different things of the first two.
+2. What Ray's own command and KubeRay make different things of, or JSON has no word for, is refused, with what to do: a
+   date, a key that is no text, a bare ``y`` or ``n``, infinity.
 3. JSON is not read as YAML: it goes as it came.
 """
 
@@ -26,6 +26,9 @@ from webhook.yamlreading import value_of
 
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([Tt ].*)?")
+_TWO_MEANINGS = frozenset("yYnN")
+"""PyYAML reads them as texts, goyaml as booleans."""
+
 _MERGE = "<<"
 
 
@@ -96,6 +99,10 @@ def _key(node: Node) -> str:
 def _word(scalar: Scalar) -> bytes:
     if scalar.is_plain and scalar.tag is None and _DATE.fullmatch(scalar.word):
         raise UsageError(f"{scalar.word} in it is a date, which JSON does not have: put it in quotes")
+    if scalar.is_plain and scalar.tag is None and scalar.word in _TWO_MEANINGS:
+        raise UsageError(
+            f"{scalar.word} in it is a text to some and a boolean to others: put it in quotes, or write true"
+        )
     value: Any = value_of(scalar)
     if not isinstance(value, str | bool) and _JSON_NUMBER.fullmatch(scalar.word):
         return scalar.word.encode()
