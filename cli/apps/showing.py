@@ -47,6 +47,8 @@ def merged(listed: Sequence[Application], status: Mapping[str, Any]) -> list[dic
         entries = [{"name": name, **each} for name, each in of_it.items()] if isinstance(of_it, dict) else of_it or ()
         for each in entries:
             told.setdefault(each["name"], {}).update(each)
+    for each in status.get("not_carried_over") or ():
+        told.setdefault(each["name"], {"name": each["name"]})["not_carried"] = each["why"]
     every = {each["name"]: {**told.get(each["name"], {}), **each} for each in listed}
     missing = {name: each for name, each in told.items() if name not in every and each.get("not_carried")}
     return [app for _, app in sorted({**every, **missing}.items())]

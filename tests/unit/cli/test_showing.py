@@ -56,7 +56,8 @@ def test_wide_has_the_journals_columns_where_the_sidecar_tells_of_them():
 def test_what_the_status_page_tells_is_put_beside_each_application():
     status = {
         "dynamic": [{"name": "a", "journal": "queued", "state": "DEPLOYING"}],
-        "applications": {"gone": {"not_carried": "why"}, "other": {"journal": "none"}},
+        "applications": {"other": {"journal": "none"}},
+        "not_carried_over": [{"name": "gone", "why": "why"}],
     }
 
     together = merged([FAILED, RUNNING], status)
