@@ -9,8 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cli.apps import options as apps_options
+from cli.diff import options as diff_options
+from cli.options import add_login, add_namespace, add_place, login
+
 if TYPE_CHECKING:
-    from certs.apiserver import Login
     from certs.place import Place
 
 IMAGE = "holdfast/holdfast:0.1.0"
@@ -22,6 +25,8 @@ def add(commands: Any) -> None:  # noqa: ANN401 - argparse has no public name fo
     """Add the parsers of these commands."""
     _add_webhook(commands)
     _add_certs(commands)
+    apps_options.add(commands)
+    diff_options.add(commands)
     _add_check(commands)
     for name in ("inject", "uninject"):
         _add_inject(commands, name)
@@ -53,7 +58,8 @@ def _add_certs(commands: Any) -> None:  # noqa: ANN401 - see add
         "--to", metavar="DIR", type=Path, help="ask no cluster: write an authority and a certificate into this folder"
     )
     command.add_argument("--name", action="append", help="with --to, a DNS name it is for; can be given several times")
-    _add_login(command)
+    add_login(command)
+    add_place(command)
 
 
 def _add_check(commands: Any) -> None:  # noqa: ANN401 - see add
@@ -65,9 +71,10 @@ def _add_check(commands: Any) -> None:  # noqa: ANN401 - see add
         epilog="Exit codes: 0 if no check failed, 1 if one did, 2 if the cluster could not be looked at.",
     )
     command.add_argument("--pre", action="store_true", help="before the installation: can it be installed?")
-    command.add_argument("-n", "--namespace", metavar="NAME", help="only the RayServices of this namespace")
+    add_namespace(command, "only the RayServices of this namespace")
     command.add_argument("-o", "--output", choices=("text", "json"), default="text", help="%(default)s")
-    _add_login(command)
+    add_login(command)
+    add_place(command)
 
 
 def _add_inject(commands: Any, name: str) -> None:  # noqa: ANN401 - see add
@@ -105,15 +112,8 @@ def _add_uninstall(commands: Any) -> None:  # noqa: ANN401 - see add
         epilog="Exit codes: 0 if it is done, 1 if it failed on the way, 2 if you said no.",
     )
     command.add_argument("--yes", action="store_true", help="do not ask")
-    _add_login(command)
-
-
-def _add_login(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--kubeconfig", metavar="FILE", help="as for kubectl")
-    command.add_argument("--context", metavar="NAME", help="as for kubectl")
-    command.add_argument(
-        "--holdfast-namespace", metavar="NAME", help="where Holdfast is installed (holdfast) [HOLDFAST_NAMESPACE]"
-    )
+    add_login(command)
+    add_place(command)
 
 
 def _version(text: str) -> tuple[int, int]:
@@ -135,14 +135,26 @@ def _run_certs(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     place = _place(options, environ)
     if options.to is not None:
         return certs.write(options.to, tuple(options.name or place.names()))
-    return certs.run(place, _login(options))
+    return certs.run(place, login(options))
 
 
 def _run_check(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from cli.check.run import run as check  # noqa: PLC0415 - this command's part
 
     place = _place(options, environ)
-    return check(place, _login(options), pre=options.pre, namespace=options.namespace, output=options.output)
+    return check(place, login(options), pre=options.pre, namespace=options.namespace, output=options.output)
+
+
+def _run_apps(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from cli.apps.run import run as apps  # noqa: PLC0415 - this command's part
+
+    return apps(options, environ)
+
+
+def _run_diff(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from cli.diff.run import run as diff  # noqa: PLC0415 - this command's part
+
+    return diff(options, environ)
 
 
 def _run_inject(options: argparse.Namespace, _: Mapping[str, str]) -> int:
@@ -160,12 +172,14 @@ def _run_inject(options: argparse.Namespace, _: Mapping[str, str]) -> int:
 def _run_uninstall(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from cli.uninstall import run as uninstall  # noqa: PLC0415 - this command's part
 
-    return uninstall(_place(options, environ), _login(options), yes=options.yes)
+    return uninstall(_place(options, environ), login(options), yes=options.yes)
 
 
 RUN: dict[str, Callable[[argparse.Namespace, Mapping[str, str]], int]] = {
     "webhook": _run_webhook,
     "certs": _run_certs,
+    "apps": _run_apps,
+    "diff": _run_diff,
     "check": _run_check,
     "inject": _run_inject,
     "uninject": _run_inject,
@@ -178,9 +192,3 @@ def _place(options: argparse.Namespace, environ: Mapping[str, str]) -> Place:
 
     place = Place.from_env(environ)
     return replace(place, namespace=options.holdfast_namespace) if options.holdfast_namespace else place
-
-
-def _login(options: argparse.Namespace) -> Login:
-    from certs.apiserver import Login  # noqa: PLC0415 - with the command that needs it
-
-    return Login(context=options.context, kubeconfig=options.kubeconfig)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from cli import commands as cluster
+from cli import completion
+from cli.apps.options import spelled_out
 from proxy.settings import PREFIX, Settings, SettingsError
 
 BAD_USAGE = 2
@@ -18,6 +21,18 @@ BAD_USAGE = 2
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 and the number of SIGINT, as shells have it."""
+
+BROKEN_PIPE = 141
+"""Exit code where the reader of our output has gone: 128 and the number of SIGPIPE."""
+
+A_BUG = 70
+"""Exit code for what nobody foresaw: EX_SOFTWARE of sysexits.h."""
+
+PLUGIN = "kubectl-holdfast"
+"""Under this name kubectl finds the command: `kubectl holdfast ...`."""
+
+PARTS = ("proxy", "webhook")
+"""What runs for months: its log keeps a traceback."""
 
 DEFAULT_RAY = "2.60.0"
 
@@ -71,18 +86,19 @@ class ShowVersion(argparse.Action):
         parser.exit()
 
 
-def parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
+def parser(environ: Mapping[str, str], prog: str = "holdfast") -> argparse.ArgumentParser:
     """All commands and their options. Defaults come from `environ` where a variable has one."""
     top = Parser(
-        prog="holdfast",
+        prog=prog,
         description="Keeps dynamically deployed Ray Serve applications alive under an unmodified KubeRay operator.",
-        epilog="`holdfast COMMAND --help` says more about one.",
+        epilog=f"`{prog} COMMAND --help` says more about one.",
     )
     top.add_argument("--version", action=ShowVersion, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     _add_proxy(commands)
     cluster.add(commands)
     _add_demo(commands, environ)
+    _add_completion(commands)
     return top
 
 
@@ -127,6 +143,16 @@ def _add_demo(commands: argparse._SubParsersAction[Parser], environ: Mapping[str
     command.add_argument("--json", metavar="FILE", type=Path, help="also write what was observed to this file")
 
 
+def _add_completion(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = commands.add_parser(
+        "completion",
+        help="a completion script for a shell",
+        description="Writes a script that completes commands and options. bash: source <(holdfast completion bash); "
+        "zsh: the same with zsh; fish: holdfast completion fish > ~/.config/fish/completions/holdfast.fish",
+    )
+    command.add_argument("shell", choices=completion.SHELLS, help="bash, zsh or fish")
+
+
 def _ray_env(environ: Mapping[str, str]) -> Path:
     if chosen := environ.get("HOLDFAST_RAY_ENV"):
         return Path(chosen)
@@ -169,13 +195,40 @@ def run_demo(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that `arguments` (by default the process's) name. Returns the exit code."""
-    options = parser(os.environ).parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    prog = "kubectl holdfast" if Path(sys.argv[0]).name == PLUGIN else "holdfast"
+    top = parser(os.environ, prog)
+    options = top.parse_args(spelled_out(given))
+    if options.command not in PARTS:  # a library's warning would stand beside the sentence that says the same
+        logging.getLogger("kubernetes_asyncio").addHandler(logging.NullHandler())
     try:
-        if options.command == "proxy":
-            return run_proxy(options, os.environ)
-        return run_demo(options) if options.command == "demo" else cluster.run(options, os.environ)
-    except KeyboardInterrupt:  # so early that the command had not yet taken care of it
+        code = script(top, options) if options.command == "completion" else run(options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:  # so early that the command had not yet taken care of it, or it has nothing to undo
         return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left unwritten is nobody's fault
+        return BROKEN_PIPE
+    except Exception as error:
+        if options.command in PARTS or os.environ.get("HOLDFAST_DEBUG"):
+            raise
+        said = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".")
+        sys.stderr.write(f"{prog} {options.command}: a bug of Holdfast's: {said}. HOLDFAST_DEBUG=1 shows where.\n")
+        return A_BUG
+    return code
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command that was given."""
+    if options.command == "proxy":
+        return run_proxy(options, os.environ)
+    return run_demo(options) if options.command == "demo" else cluster.run(options, os.environ)
+
+
+def script(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """`holdfast completion`."""
+    sys.stdout.write(completion.script(top, options.shell))
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Writes the reference pages that can be read off the code: `make docs`. A test holds the pages to the code.
 
-python docs/reference.py     writes docs/settings.md and docs/metrics.md
+python -m docs.reference     writes docs/settings.md, docs/metrics.md and docs/cli.md
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import inspect
 import textwrap
@@ -13,6 +14,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import cli.main
 import proxy.metrics
 import proxy.settings
 import webhook.metrics
@@ -72,6 +74,50 @@ def _metrics(page: bytes) -> Iterator[str]:
     )
 
 
+def cli_page() -> str:
+    """Every command with its options, as `--help` has them."""
+    commands = (_command(each, path) for each, path in _parsers(cli.main.parser({"HOME": "~"}), "holdfast") if path)
+    intro = (
+        "# The command line\n\n`holdfast COMMAND`, or `kubectl holdfast COMMAND`: pip installs it under both names. "
+        "Completion: `holdfast completion --help`.\n\n"
+        "Ctrl-C ends any command with 130. `NO_COLOR` and a pipe switch colours off. An error is one sentence; "
+        "`HOLDFAST_DEBUG=1` shows the traceback of a bug (exit code 70).\n\n"
+        "`apps` and `diff` send Ray's token from `RAY_AUTH_TOKEN`, or the file `RAY_AUTH_TOKEN_PATH`, as Ray's own "
+        "command does.\n\nWritten by `make docs` from the parsers.\n"
+    )
+    return "\n".join((intro, *commands))
+
+
+def _parsers(parser: argparse.ArgumentParser, path: str) -> Iterator[tuple[argparse.ArgumentParser, str]]:
+    """Every command that does something, in the order of `--help`."""
+    nested = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]  # noqa: SLF001 - no other way
+    if not nested or " " in path:  # `holdfast` itself is the page
+        yield parser, path
+    for sub in nested:
+        for name, each in sub.choices.items():
+            yield from _parsers(each, f"{path} {name}")
+
+
+def _command(parser: argparse.ArgumentParser, path: str) -> str:
+    rows = [f"| `{_spelled(each)}` | {_help(each)} |" for each in parser._actions if "-h" not in each.option_strings]  # noqa: SLF001 - as above
+    table = "\n".join(("| | |", "|---|---|", *rows, "")) if rows else ""
+    epilog = f"\n{parser.epilog}\n" if parser.epilog else ""
+    return f"## `{path}`\n\n{parser.description}\n{epilog}\n{table}"
+
+
+def _spelled(action: argparse.Action) -> str:
+    words = "|".join(map(str, action.choices or ()))
+    value = "" if action.nargs == 0 else str(action.metavar or words or action.dest.upper())
+    if not action.option_strings:
+        return f"{value}..." if action.nargs == "+" else value
+    return f"{', '.join(action.option_strings)} {value}".strip().replace("|", "\\|")
+
+
+def _help(action: argparse.Action) -> str:
+    text = (action.help or "").replace("%(default)s", f"`{action.default}`")
+    return text.replace("|", "\\|")
+
+
 def _said_of(settings: type[Any], name: str) -> str:
     """The text below the field in the class."""
     body = ast.parse(textwrap.dedent(inspect.getsource(settings))).body[0]
@@ -87,7 +133,7 @@ def _as_variable(default: object) -> str:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-PAGES = {"settings.md": settings_page, "metrics.md": metrics_page}
+PAGES = {"settings.md": settings_page, "metrics.md": metrics_page, "cli.md": cli_page}
 
 if __name__ == "__main__":
     for page, write in PAGES.items():

@@ -6,6 +6,8 @@
 3. A web page may read, and sees what Ray would show it; it may not change anything (405), as in Ray.
 4. ``?wait=SECONDS`` answers when the application runs or has failed (after a deletion: is gone), or the time is up; the
    answer tells which by ``state``.
+5. ``?dry_run=true`` changes nothing and waits for no lock: it tells what would be done now, or refuses as the change
+   would be refused. What Ray would say to the config nobody knows before Ray has it.
 """
 
 from __future__ import annotations
@@ -110,6 +112,8 @@ class OneApplication:
             _check_preconditions(head, name, now.running.here(name))
             return plans.upsert(asked, now)
 
+        if _is_dry_run(head):
+            return await self._rehearse(ray, head, name, plan)
         done = await self._carry_out(ray, head, (name, hashlib.sha256(body).digest()), plan)
         if not done.accepted and done.answer:
             return _refused_by_ray(done.answer)
@@ -133,11 +137,22 @@ class OneApplication:
             _check_preconditions(head, name, now.running.here(name))
             return plans.delete(name, now)
 
+        if _is_dry_run(head):
+            return await self._rehearse(ray, head, name, plan)
         done = await self._carry_out(ray, head, (name,), plan)
         if not done.accepted and done.answer:
             return _refused_by_ray(done.answer)
         app = await self._poll(ray, head, name, until, lambda app: app is None)
         return await self.syncing.marked(Answer(HTTPStatus.ACCEPTED if app else HTTPStatus.NO_CONTENT, ()), [name])
+
+    async def _rehearse(self, ray: Ray, head: RequestHead, name: str, plan: Callable[[Situation], Plan]) -> Answer:
+        """What would be done now: rule 5."""
+        reading = ray.as_caller(head.headers)
+        running = await self.deployments.look(ray, reading)
+        version = await ray.version(reading)
+        allow_loss = self.deployments.settings.allow_loss
+        would = _would(plan(Situation(running, self.deployments.record.declared, version, allow_loss)), name)
+        return json_answer({"name": name, "dry_run": True, "would": would})
 
     async def _carry_out(
         self, ray: Ray, head: RequestHead, what: tuple[object, ...], plan: Callable[[Situation], Plan]
@@ -211,6 +226,21 @@ def _name(head: RequestHead) -> str:
     if not _NAME.fullmatch(name):
         raise BadParameterError("the name in the path is empty, longer than 200 characters, not ASCII, or has a '/'.")
     return name
+
+
+def _is_dry_run(head: RequestHead) -> bool:
+    text = first(head.query.decode("latin-1"), "dry_run") or "false"
+    if text not in {"true", "false"}:
+        raise BadParameterError("dry_run is neither true nor false.")
+    return text == "true"
+
+
+def _would(plan: Plan, name: str) -> str:
+    if plan.body is None:
+        return "nothing"
+    if name in plan.retired:
+        return "delete"
+    return "create" if name in plan.created else "change"
 
 
 def _deadline(head: RequestHead) -> float:

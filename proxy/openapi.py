@@ -56,6 +56,12 @@ _WAIT: Json = {
     "description": "Seconds to wait until the application runs or has failed (after DELETE: is gone).",
     "schema": {"type": "number", "minimum": 0, "maximum": MAX_WAIT_S},
 }
+_DRY_RUN: Json = {
+    "name": "dry_run",
+    "in": "query",
+    "description": "true: change nothing; tell what would be done, or refuse as the change would be refused.",
+    "schema": {"type": "boolean"},
+}
 _CONDITIONS: list[Json] = [
     {"name": name, "in": "header", "description": text, "schema": {"type": "string"}}
     for name, text in (
@@ -94,6 +100,18 @@ _SCHEMAS: Json = {
         "required": ["applications"],
         "properties": {"applications": {"type": "array", "items": {"$ref": "#/components/schemas/Application"}}},
     },
+    "DryRun": {
+        "type": "object",
+        "required": ["name", "dry_run", "would"],
+        "properties": {
+            "name": {"type": "string"},
+            "dry_run": {"const": True},
+            "would": {"enum": ["create", "change", "delete", "nothing"]},
+        },
+    },
+    "ApplicationOrDryRun": {
+        "anyOf": [{"$ref": "#/components/schemas/Application"}, {"$ref": "#/components/schemas/DryRun"}]
+    },
     "Config": {
         "type": "object",
         "description": "One application of Ray's ServeDeploySchema.",
@@ -125,7 +143,7 @@ _BODY: Json = {
 }
 _PUT: Json = {
     **_CHANGING,
-    "200": _json("Replaced, or unchanged.", "Application", _ETAG),
+    "200": _json("Replaced, or unchanged; or what a dry run found.", "ApplicationOrDryRun", _ETAG),
     "201": _json("Added.", "Application", _ETAG),
     "202": {"description": "Accepted; Ray does not show it yet.", "content": {"application/json": {}}},
     "413": _problem("The config is too large."),
@@ -133,6 +151,7 @@ _PUT: Json = {
 }
 _DELETE: Json = {
     **_CHANGING,
+    "200": _json("What a dry run found.", "DryRun"),
     "202": {"description": "On its way out."},
     "204": {"description": "Gone."},
     "404": _problem("There is none of that name."),
@@ -161,8 +180,8 @@ DOCUMENT: Json = {
                     **_READING,
                 }
             },
-            "put": {"parameters": _CONDITIONS, "requestBody": _BODY, "responses": _PUT},
-            "delete": {"parameters": _CONDITIONS, "responses": _DELETE},
+            "put": {"parameters": [*_CONDITIONS, _DRY_RUN], "requestBody": _BODY, "responses": _PUT},
+            "delete": {"parameters": [*_CONDITIONS, _DRY_RUN], "responses": _DELETE},
         },
     },
     "components": {"schemas": _SCHEMAS},

@@ -231,3 +231,43 @@ async def test_waiting_ends_with_the_time(one, monkeypatch):
     ray = PlayedRay(shown(app("new"), status="DEPLOYING"))
 
     assert content(await call(one.get, ray, "GET", "new?wait=0.01"))["state"] == "DEPLOYING"
+
+
+@pytest.mark.parametrize(
+    ("method", "sent", "would"),
+    [
+        ("put", app("new"), "create"),
+        ("put", app("model", v=2), "change"),
+        ("put", app("model"), "nothing"),
+        ("delete", app("model"), "delete"),
+    ],
+)
+async def test_g10_a_dry_run_tells_what_would_be_done_and_does_nothing(one, ray, method, sent, would):
+    before = one.deployments.record.declared
+
+    answer = await call(getattr(one, method), ray, method.upper(), f"{sent['name']}?dry_run=true", sent)
+
+    assert (answer.status, content(answer)) == (200, {"name": sent["name"], "dry_run": True, "would": would})
+    assert (ray.puts, one.deployments.last_put, one.deployments.record.declared) == ([], None, before)
+
+
+@pytest.mark.parametrize(
+    ("asked", "conditions", "status"),
+    [
+        ("put static", {}, 409),
+        ("delete static", {}, 409),
+        ("delete nobody", {}, 404),
+        ("put model", {"If_Match": '"old"'}, 412),
+        ("put model", {"User_Agent": BROWSER}, 405),
+    ],
+)
+async def test_g10_a_dry_run_is_refused_as_the_change_would_be(one, ray, asked, conditions, status):
+    method, name = asked.split()
+    target = f"{name}?dry_run=true"
+
+    assert (await call(getattr(one, method), ray, method.upper(), target, app(name), **conditions)).status == status
+
+
+async def test_a_dry_run_that_is_neither_true_nor_false_is_refused_and_nothing_is_done(one, ray):
+    assert (await call(one.put, ray, "PUT", "new?dry_run=yes", app("new"))).status == 400
+    assert ray.puts == []

@@ -1,0 +1,1 @@
+"""`holdfast apps`: one application at a time, from the command line."""
