@@ -31,6 +31,7 @@ from serveconfig.document import ServeConfig
 from serveconfig.errors import OutcomeUnknownError, Refusal, UnknownStateError
 from serveconfig.likeness import receipts
 from serveconfig.plans import Plan, Situation
+from serveconfig.rayversion import RayVersion
 from serveconfig.running import Running
 
 log = logging.getLogger("holdfast.deploying")
@@ -134,6 +135,11 @@ class Deployments:
             )
         return running
 
+    def situation(self, running: Running, version: RayVersion) -> Situation:
+        """All that a plan depends on: what runs, and what is known here."""
+        declared = self.observer.remembered(self.record.declared)
+        return Situation(running, declared, version, self.settings.allow_loss, self._dropped, self.observer.journaled)
+
     async def _in_turn(self, order: Order, under_way: asyncio.Future[Done]) -> None:
         async with self._one_at_a_time:
             try:
@@ -157,15 +163,7 @@ class Deployments:
         running = await self.look(order.ray, reading)
         version = await order.ray.version(reading)
         self.observer.saw(running)
-        now = Situation(
-            running,
-            self.observer.remembered(self.record.declared),
-            version,
-            self.settings.allow_loss,
-            self._dropped,
-            self.observer.journaled,
-        )
-        plan = order.plan(now)
+        plan = order.plan(self.situation(running, version))
         if plan.body is None:
             done = Done(plan, None)
         elif order.by is Caller.KUBERAY:

@@ -149,9 +149,7 @@ class OneApplication:
         """What would be done now: rule 5."""
         reading = ray.as_caller(head.headers)
         running = await self.deployments.look(ray, reading)
-        version = await ray.version(reading)
-        allow_loss = self.deployments.settings.allow_loss
-        would = _would(plan(Situation(running, self.deployments.record.declared, version, allow_loss)), name)
+        would = _would(plan(self.deployments.situation(running, await ray.version(reading))), name)
         return json_answer({"name": name, "dry_run": True, "would": would})
 
     async def _carry_out(
