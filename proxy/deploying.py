@@ -197,6 +197,7 @@ class Deployments:
             await self.record.keep(known.accepting(done.plan.sent, keep_receipts=done.answer is None))
         else:
             await self.record.keep(known.not_creating(done.plan.sent.names))
+        self.observer.was_dropped(done.dropped)
         if order.by is Caller.OTHER:
             self.observer.was_put(done.plan.sent.applications)
             self.observer.was_deleted(done.plan.retired)

@@ -1,10 +1,15 @@
-"""What Ray shows, compared with what is held: every answer that goes by is looked at, and most are as they were."""
+"""What Ray shows, compared with what is held: every answer that goes by is looked at, and most are as they were.
+
+An application whose deletion is known is not believed to run on, with or without its config, until it is gone or was
+deployed anew (``last_deployed_time_s``): Ray shows the change only with its next pass, and at times loses sight of it
+(see ``proxy.leftovers``).
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -29,6 +34,7 @@ class Observer:
     clock: Callable[[], float] = time.monotonic
     _last: Mapping[str, msgspec.Raw] | None = None
     _missing: dict[str, float] = field(default_factory=dict)
+    _deleted: dict[str, float] = field(default_factory=dict)
 
     def saw_list(self, listing: Listing) -> None:
         """A list that Ray gave to KubeRay: it may lack what ``serve.run`` has made.
@@ -46,6 +52,7 @@ class Observer:
 
     def saw(self, running: Running, *, is_whole: bool = True) -> None:
         """What runs, as Ray says it."""
+        running = self._without_deleted(running)
         known = self.record.declared
         declared = known.retirable if known.config else None
         now_s = time.time()
@@ -57,8 +64,12 @@ class Observer:
         self.copy.take(changing.putting(self.copy.now, applications, self.cluster))
 
     def was_deleted(self, names: Iterable[str]) -> None:
-        """Ray has accepted their deletion, which was not KubeRay's."""
+        """Their owner has deleted these."""
         self.copy.take(changing.deleting(self.copy.now, names))
+
+    def was_dropped(self, dropped: Mapping[str, float]) -> None:
+        """Ray has accepted a PUT that deletes these; each with when it had been deployed."""
+        self._deleted.update(dropped)
 
     def was_declared(self, names: Iterable[str]) -> None:
         """Ray has accepted a PUT of KubeRay's that names these."""
@@ -79,6 +90,20 @@ class Observer:
         if declared.config or not known.declared:
             return declared
         return declared.attempting(name for name in known.declared if name not in known.held)
+
+    def _without_deleted(self, running: Running) -> Running:
+        """The same without what is known to be deleted and only lingers."""
+        if not running.has_controller:
+            return running
+        apps = running.applications
+        self._deleted = {
+            name: at for name, at in self._deleted.items() if name in apps and apps[name].deployed_at == at
+        }
+        self._deleted.update({name: app.deployed_at for name, app in apps.items() if app.is_deleting})
+        if not self._deleted:
+            return running
+        shown = {name: app for name, app in apps.items() if app.is_deleting or name not in self._deleted}
+        return replace(running, applications=shown)
 
     def _gone(self, missing: frozenset[str]) -> list[str]:
         now_s = self.clock()
