@@ -68,6 +68,7 @@ def _options() -> argparse.Namespace:
         "--pages", action="store_true", help="write docs/baseline.md and compatibility.md from all records"
     )
     parser.add_argument("--holdfast", action="store_true", help="install Holdfast, and expect what it promises")
+    parser.add_argument("--long", action="store_true", help="also stories that take a quarter of an hour")
     parser.add_argument("--keep", action="store_true", help="leave the node up")
     parser.add_argument("-k", dest="only", default="", help="stories whose name matches, as pytest has it")
     return parser.parse_args()
@@ -94,6 +95,7 @@ def _tell(pair: Pair, options: argparse.Namespace, *, own_node: bool, holdfast: 
     command += ["-m", "core or core_with_holdfast" if holdfast else "core"] if options.core else []
     command += ["-k", options.only] if options.only else []
     command += ["--holdfast"] if holdfast else []
+    command += ["--long"] if options.long else []
     told = subprocess.run(command, cwd=REPOSITORY, check=False, timeout=_LONGEST_S)
     lifecycle.say(f"{told_of}: told in {time.monotonic() - started:.0f} s")
     return told.returncode == 0

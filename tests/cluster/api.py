@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import aiohttp
 from kubernetes_asyncio import client, config
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -56,11 +57,20 @@ class Api:
         )
         return json.loads(content) if content else None
 
+    async def header(self, name: str, method: str, path: str, body: Any = None) -> str:
+        """One request, and one header of its answer. Raises: as ``call``."""
+        answer = await self._send(method, path, body=body)
+        return str(answer.headers.get(name, ""))
+
     async def text(self, path: str) -> str:
         """GET of what is no JSON. Raises: as ``call``."""
         return (await self._content("GET", path)).decode()
 
-    async def _content(
+    async def _content(self, method: str, path: str, **how: Any) -> bytes:
+        content: bytes = await (await self._send(method, path, **how)).read()
+        return content
+
+    async def _send(
         self,
         method: str,
         path: str,
@@ -69,8 +79,8 @@ class Api:
         query: dict[str, str] | None = None,
         content_type: str = "application/json",
         timeout_s: float = 20,
-    ) -> bytes:
-        answer = await self._through.call_api(
+    ) -> aiohttp.ClientResponse:
+        answer: aiohttp.ClientResponse = await self._through.call_api(
             path,
             method,
             query_params=list((query or {}).items()),
@@ -80,10 +90,9 @@ class Api:
             _preload_content=False,
             _request_timeout=timeout_s,
         )
-        content: bytes = await answer.read()
         if not 200 <= answer.status < 300:
-            raise ApiError(answer.status, content.decode(errors="replace"))
-        return content
+            raise ApiError(answer.status, (await answer.read()).decode(errors="replace"))
+        return answer
 
 
 @contextlib.asynccontextmanager

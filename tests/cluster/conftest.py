@@ -19,6 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--pair", default="1.6.2x2.60.0", help="KubeRay x Ray, both as installed by `python -m tests.cluster`"
     )
+    parser.addoption("--long", action="store_true", help="also stories that take a quarter of an hour")
     parser.addoption("--holdfast", action="store_true", help="Holdfast is installed: expect what it promises")
 
 
@@ -28,17 +29,19 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line("markers", "core_with_holdfast: told in CI with Holdfast only")
     config.addinivalue_line("markers", "told_with(*kuberay): the KubeRay releases that the story makes sense with")
+    config.addinivalue_line("markers", "long: takes a quarter of an hour, and is told on request")
     config.addinivalue_line("markers", "with_holdfast: told only where Holdfast is installed")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A story that makes sense with some releases only says so: `@pytest.mark.told_with("1.2.2", "1.4.2")`."""
     kuberay = str(Pair.parse(config.getoption("--pair")).kuberay)
-    stock = not config.getoption("--holdfast")
+    stock, long = not config.getoption("--holdfast"), config.getoption("--long")
 
     def told(item: pytest.Item) -> bool:
         fits = all(kuberay in mark.args for mark in item.iter_markers("told_with"))
-        return fits and not (stock and item.get_closest_marker("with_holdfast"))
+        is_too_long = bool(item.get_closest_marker("long")) and not long
+        return fits and not is_too_long and not (stock and item.get_closest_marker("with_holdfast"))
 
     config.hook.pytest_deselected(items=[item for item in items if not told(item)])
     items[:] = [item for item in items if told(item)]

@@ -13,7 +13,9 @@ from tests.cluster.manifests import Manifest
 
 _RAY_PORT = 8265
 _HOLDFAST_PORT = 28265
+_JOURNAL = "X-Holdfast-Journal"
 # Process 1 of a pod takes no SIGKILL from inside; but `ray start --block` ends when its GCS does.
+_END = 'for p in /proc/[0-9]*; do case "$(cat $p/comm)" in {}*) kill -9 "${{p#/proc/}}";; esac; done; true'
 _END_GCS = 'for p in /proc/[0-9]*; do [ "$(cat $p/comm)" = gcs_server ] && kill -9 "${p#/proc/}"; done; true'
 
 
@@ -50,13 +52,13 @@ class Head:
         others = [] if port == _HOLDFAST_PORT else await self._declarative(but={app["name"] for app in applications})
         await self._api.call("PUT", self._path(port), body={"applications": [*others, *applications]})
 
-    async def upsert(self, application: Manifest) -> None:
-        """Deploy one application, and touch no other."""
-        await self._api.call("PUT", self._one(application["name"]), body=application)
+    async def upsert(self, application: Manifest) -> str:
+        """Deploy one application, and touch no other; whether the journal has it: "written" or "queued"."""
+        return await self._api.header(_JOURNAL, "PUT", self._one(application["name"]), application)
 
-    async def remove(self, name: str) -> None:
-        """Delete one application, and touch no other."""
-        await self._api.call("DELETE", self._one(name))
+    async def remove(self, name: str) -> str:
+        """Delete one application, and touch no other; likewise."""
+        return await self._api.header(_JOURNAL, "DELETE", self._one(name))
 
     async def deploy_imperatively(self, name: str) -> None:
         """`serve.run` in the head's container; returns when it runs. Raises: TimeoutError after a minute."""
@@ -89,6 +91,18 @@ class Head:
         """Wait until an application is DEPLOY_FAILED. Raises: TimeoutError saying what was last seen."""
         wanted = "DEPLOY_FAILED"
         return await self._wait(lambda seen: name in seen and seen[name].status == wanted, (name,), patience_s)
+
+    async def words(self) -> dict[str, str]:
+        """What each dynamic application that runs has been told to say."""
+        apps = (await self.applications())["applications"].items()
+        configs = {name: app["deployed_app_config"] for name, app in apps if app["status"] == "RUNNING"}
+        return {name: config["args"]["word"] for name, config in configs.items() if config and name != "static"}
+
+    async def end(self, process: str, container: str) -> None:
+        """End a process of the pod by its name, as the kernel does for want of memory; 1 is the container's own."""
+        script = "kill 1" if process == "1" else _END.format(process)
+        namespace = f"--namespace={self._namespace}"
+        await kubectl("exec", self.pod, namespace, f"--container={container}", "--", "sh", "-c", script)
 
     async def _wait(self, holds: Any, names: tuple[str, ...], patience_s: float) -> Look:
         deadline = time.monotonic() + patience_s
