@@ -122,6 +122,8 @@ def _shown(copy: LocalCopy, dynamic: Iterable[RunningApplication], cluster: str)
 def _observed(held: Held | None, app: RunningApplication, cluster: str) -> Held:
     """What is held of an application that runs: with another config, if it has been changed."""
     raw = app.config.raw if app.config else b""
+    if held and held.is_here and held.config == msgspec.Raw(raw):
+        return held  # nearly all, nearly always
     stored = digest(raw)
     if held is None:
         return Held(msgspec.Raw(raw), by=cluster, stored=stored, is_here=True)
