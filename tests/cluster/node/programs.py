@@ -63,6 +63,9 @@ NODE = (
     _kubernetes("kubectl"),
     Program("coredns", "coredns", "github.com/coredns/coredns"),
 )
+HELM = Program("helm", "helm", "helm.sh/helm/v3/cmd/helm")
+"""No part of a node: the chart's tests build it when they need it."""
+
 BY_NAME = {program.name: program for program in NODE}
 
 
