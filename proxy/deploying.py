@@ -52,7 +52,7 @@ class Order:
 class Done:
     """What became of an order. ``answer`` is Ray's, None where nothing had to be sent.
 
-    ``dropped`` are the applications it deleted, with when each had been deployed.
+    ``dropped`` are the applications it deleted, with the time (Ray's) up to which each counts as the same one.
     """
 
     plan: Plan
@@ -163,7 +163,7 @@ class Deployments:
         running = await self.look(order.ray, reading)
         version = await order.ray.version(reading)
         self.observer.saw(running)
-        plan = order.plan(self.situation(running, version))
+        plan, sent_at = order.plan(self.situation(running, version)), time.time()
         if plan.body is None:
             done = Done(plan, None)
         elif order.by is Caller.KUBERAY:
@@ -171,7 +171,7 @@ class Deployments:
         else:
             done = Done(plan, await order.ray.put(order.headers, plan.body))
         if done.accepted:
-            done = replace(done, dropped={name: running.applications[name].deployed_at for name in plan.retired})
+            done = replace(done, dropped={name: max(_deployed_at(running, name), sent_at) for name in plan.retired})
             await self._accepted(order, done)
         return done
 
@@ -251,6 +251,10 @@ class Deployments:
         self.metrics.declared_known.set(self.record.declared.config is not None)
         counts = {"kept": len(kept), "retired": len(retired), "taken_over": len(taken_over)}
         log.info("put", extra={"caller": order.by, "outcome": outcome, **counts})
+
+
+def _deployed_at(running: Running, name: str) -> float:
+    return running.applications[name].deployed_at
 
 
 def _outcome(done: Done) -> Outcome:

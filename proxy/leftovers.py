@@ -5,8 +5,9 @@ it: it comes back from DELETING, without a config, and goes only with the next P
 send one for weeks; until then the application answers at its route, no merge can name it, and on Ray before 2.39 it
 looks like one of ``serve.run``.
 
-What tells it from one that somebody has made anew under the same name is when it was deployed: that stays as it was
-before the deletion (``last_deployed_time_s``; seen on 2.9.3).
+What tells it from one that somebody has made anew under the same name is when it was deployed
+(``last_deployed_time_s``; seen on 2.9.3): not after its deletion was sent. What was seen before the deletion may differ
+from that: a PUT just before may have been stored and not shown yet.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from serveconfig.running import Running
 
 log = logging.getLogger("holdfast.leftovers")
 
-WATCH_S = 20.0
-"""How long to look. An application is gone 2.2-2.9 s after it was dropped (facts: section 2), or it came back."""
+WATCH_S = 600.0
+"""How long to look, at most. An application is gone 2.2-2.9 s after it was dropped (facts: section 2); but one that is
+being built stays DELETING until its build has ended, and comes back then. (2.40.0: twenty builds on two cores take a
+minute.)"""
 
-PAUSE_S = 0.5
+PAUSE_S, LONGEST_PAUSE_S = 0.5, 2.0
 
 
 async def see_off(
@@ -34,11 +37,12 @@ async def see_off(
 ) -> None:
     """Watch applications that were dropped until they are gone or made anew; drop again what is left over.
 
-    ``dropped`` maps each one's name to when it had been deployed.
+    ``dropped`` maps each one's name to the time up to which it counts as the same.
     """
-    until = time.monotonic() + WATCH_S
+    until, pause_s = time.monotonic() + WATCH_S, PAUSE_S
     while dropped and time.monotonic() < until:
-        await asyncio.sleep(PAUSE_S)
+        await asyncio.sleep(pause_s)
+        pause_s = min(1.1 * pause_s, LONGEST_PAUSE_S)
         try:
             running = await look()
             left_over = [app.name for app in running.applications.values() if is_left_over(app, dropped)]
@@ -51,6 +55,6 @@ async def see_off(
         dropped = {name: at for name, at in dropped.items() if _may_come_back(running, name, at)}
 
 
-def _may_come_back(running: Running, name: str, deployed_at: float) -> bool:
+def _may_come_back(running: Running, name: str, until: float) -> bool:
     app = running.applications.get(name)
-    return app is not None and app.deployed_at == deployed_at
+    return app is not None and app.deployed_at <= until

@@ -38,7 +38,7 @@ class Situation:
     """All that a plan depends on.
 
     ``allow_loss`` overrides the refusal for Ray before 2.11. ``dropped`` are applications whose deletion Ray has
-    accepted and may have lost sight of, with the time at which each had been deployed (see ``proxy.leftovers``).
+    accepted and may have lost sight of, with the time up to which each counts as the same (see ``proxy.leftovers``).
     ``journaled`` gives the config of a dynamic application, should Ray not show it, or None.
     """
 
@@ -186,7 +186,8 @@ def bring(asked: ServeConfig, dropping: frozenset[str], now: Situation) -> Plan:
 
 def is_left_over(app: RunningApplication, dropped: Mapping[str, float]) -> bool:
     """Does it run on after its deletion? Then Ray has no config of it, and nobody has deployed it anew since."""
-    return app.config is None and not app.is_deleting and dropped.get(app.name) == app.deployed_at
+    until = dropped.get(app.name)
+    return app.config is None and not app.is_deleting and until is not None and app.deployed_at <= until
 
 
 def _is_retired(app: RunningApplication, ours: frozenset[str]) -> bool:

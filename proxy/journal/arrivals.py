@@ -2,7 +2,8 @@
 
 1. Only on a cluster that does not serve yet. One that serves is never made to wait.
 2. From KubeRay's first PUT on, until everything has run or failed, or the deadline of the RayService has passed.
-3. While the journal has not said a word, the cluster waits for that word, for a minute at most.
+3. While the journal has not said a word, the cluster waits for that word, for a minute at most; and it waits until what
+   was deleted elsewhere is deleted here.
 4. What the RayService marks as dynamic is not shown: nobody has to wait for it.
 """
 
@@ -62,7 +63,7 @@ class Arrivals:
         waited_s = self.clock() - now.known_since if now.known_since else 0.0
         if not self.syncing.has_read:
             return NOT_KNOWN_YET if waited_s < self.settings.journal_first_within_s else frozenset()
-        arriving = now.arriving(declared)
+        arriving = now.arriving(declared) or (NOT_KNOWN_YET if now.dropped else frozenset())
         if arriving and waited_s > now.policy.arrival_deadline_s:
             self._report(arriving)
             return frozenset()

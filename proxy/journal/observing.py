@@ -68,7 +68,7 @@ class Observer:
         self.copy.take(changing.deleting(self.copy.now, names))
 
     def was_dropped(self, dropped: Mapping[str, float]) -> None:
-        """Ray has accepted a PUT that deletes these; each with when it had been deployed."""
+        """Ray has accepted a PUT that deletes these; each with the time up to which it counts as the same."""
         self._deleted.update(dropped)
 
     def was_declared(self, names: Iterable[str]) -> None:
@@ -97,9 +97,11 @@ class Observer:
             return running
         apps = running.applications
         self._deleted = {
-            name: at for name, at in self._deleted.items() if name in apps and apps[name].deployed_at == at
+            name: until for name, until in self._deleted.items() if name in apps and apps[name].deployed_at <= until
         }
-        self._deleted.update({name: app.deployed_at for name, app in apps.items() if app.is_deleting})
+        for name, app in apps.items():
+            if app.is_deleting:
+                self._deleted.setdefault(name, app.deployed_at)
         if not self._deleted:
             return running
         shown = {name: app for name, app in apps.items() if app.is_deleting or name not in self._deleted}

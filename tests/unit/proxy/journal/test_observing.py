@@ -114,3 +114,13 @@ async def test_g5_after_a_shutdown_of_serve_nothing_is_held(observer):
     observer.was_shut_down()
 
     assert observer.copy.now.held == {}
+
+
+async def test_g3_a_put_just_before_the_deletion_that_was_not_shown_yet_does_not_bring_it_back(observer):
+    observer.saw(list_of(model(at=5.0)))
+    observer.was_dropped({"model": 7.0})
+    observer.was_deleted(["model"])
+
+    observer.saw(list_of(model(at=6.5)))
+
+    assert observer.copy.now.held == {}
