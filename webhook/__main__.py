@@ -52,6 +52,9 @@ meanwhile, connection by connection."""
 
 _AGAIN_S = 1.0
 
+_JOURNAL_LOOKUP_S = 5.0
+"""How long the journal looks for whose a head is: the sidecar gives it ten seconds for everything."""
+
 
 def run(environ: Mapping[str, str]) -> int:
     """Run until SIGTERM or SIGINT; the exit code. A fault at the start is one sentence, and exit code 1 or 2."""
@@ -93,7 +96,7 @@ async def serve(settings: Settings, environ: Mapping[str, str]) -> None:
             cluster,
             events.tell,
             is_ready=lambda: live.loaded is not None,
-            journal=JournalApi(api, JournalStore(api), Callers(api, cluster), metrics, events.tell),
+            journal=_journal(api, metrics, events, settings),
             expect_head=trust.want,
         )
         loops = [
@@ -104,6 +107,12 @@ async def serve(settings: Settings, environ: Mapping[str, str]) -> None:
             lambda: _learn(webhook, cluster, Place.from_env(environ)),
         ]
         await _serve_until(stopping, webhook, live, loops)
+
+
+def _journal(api: Watchable, metrics: Metrics, events: Events, settings: Settings) -> JournalApi:
+    """A sidecar waits longer for an answer than an admission may."""
+    cluster = Cluster(api, within_s=_JOURNAL_LOOKUP_S, remember_s=settings.owners_for_s)
+    return JournalApi(api, JournalStore(api), Callers(api, cluster), metrics, events.tell)
 
 
 async def _serve_until(

@@ -66,6 +66,9 @@ class Carrying:
             except (Refusal, RayRefusedError) as error:
                 self._next = time.monotonic() + _AGAIN_S
                 log.info("nothing could be carried over yet", extra={"error": str(error)})
+            except Exception as error:  # noqa: BLE001 - a fault of ours must not end the sidecar (G11)
+                self._next = time.monotonic() + self.settings.journal_idle_poll_s
+                log.error("carrying over failed", extra={"error": type(error).__name__})  # noqa: TRY400 - no values
 
     async def step(self, ray: Ray) -> None:
         """Look what runs, and bring what does not.

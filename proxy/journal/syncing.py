@@ -100,6 +100,9 @@ class Syncing:
                 failures += 1
                 if error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
                     self._most = max(1, self._most // 2)
+            except Exception as error:  # noqa: BLE001 - a fault of ours must not end the sidecar (G11)
+                failures = len(_RETRY_S)
+                self._failed(JournalError(f"a fault of the sidecar's own: {type(error).__name__}"))
             await self._pause(failures)
 
     async def _once(self, client: JournalClient) -> None:

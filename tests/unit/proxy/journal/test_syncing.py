@@ -188,3 +188,19 @@ async def test_g5_of_many_changes_at_once_the_last_is_on_the_disk(tmp_path):
     await copy.saved()
 
     assert msgspec.json.decode((tmp_path / "journal.json").read_bytes())["revision"] == 49
+
+
+async def test_g11_a_fault_of_our_own_does_not_end_the_sidecar(syncing, journal, monkeypatch):
+    await until(lambda: syncing.has_read)
+
+    async def faulty(_journal, _since):
+        raise KeyError("a value that nobody is to see")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(syncing.client, "read", faulty)
+        await until(lambda: syncing.problem)
+        assert syncing.problem == "a fault of the sidecar's own: KeyError"
+
+    put(syncing, "a")
+
+    await until(lambda: journal.names() == {"a"})
