@@ -3,9 +3,9 @@
 CLUSTER_PAIRS ?= 1.0.0x2.9.3 1.6.2x2.60.0
 NODE := $(BIN)/python -m tests.cluster.node
 
-.PHONY: cluster cluster-baseline cluster-with-holdfast node-build node-up node-down node-status
+.PHONY: cluster cluster-all cluster-baseline cluster-chaos cluster-with-holdfast node-build node-up node-down node-status
 
-cluster: install ## the users' stories on real KubeRay, oldest and newest pair (CLUSTER_PAIRS chooses)
+cluster: install ## the core of the stories, without Holdfast and with it, oldest and newest pair (CLUSTER_PAIRS chooses)
 	$(BIN)/python -m tests.cluster --core --pairs="$(CLUSTER_PAIRS)"
 
 cluster-baseline: install ## every story on every pair without Holdfast, and docs/baseline.md from what was measured
@@ -13,6 +13,11 @@ cluster-baseline: install ## every story on every pair without Holdfast, and doc
 
 cluster-with-holdfast: install ## every story with Holdfast installed, and docs/compatibility.md from what was measured
 	$(BIN)/python -m tests.cluster --holdfast --pages $(if $(HOLDFAST_PAIRS),--pairs="$(HOLDFAST_PAIRS)")
+
+cluster-all: cluster-baseline cluster-with-holdfast ## every story on every pair, both ways, and both pages (four hours)
+
+cluster-chaos: install ## ten minutes in which something dies every half minute, on the newest pair
+	$(BIN)/python -m tests.cluster --holdfast --long --pairs=1.6.2x2.60.0 -k acknowledged_holds
 
 node-build: install ## build the node's programs into the cache (about 15 minutes, once)
 	$(NODE) build
