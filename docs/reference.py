@@ -1,6 +1,6 @@
 """Writes the reference pages that can be read off the code: `make docs`. A test holds the pages to the code.
 
-python -m docs.reference     writes docs/settings.md, docs/metrics.md and docs/cli.md
+python -m docs.reference     writes docs/settings.md, docs/metrics.md, docs/cli.md and docs/messages.md
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ import proxy.metrics
 import proxy.settings
 import webhook.metrics
 import webhook.settings
+from serveconfig import errors
+from webhook import injection, services
+from webhook.notices import WHAT_TO_DO
 
 HERE = Path(__file__).parent
 
@@ -72,6 +75,39 @@ def _metrics(page: bytes) -> Iterator[str]:
     yield from (
         f"| `{name}` | {kinds[name]} | {text} |" for name, text in helps.items() if name.startswith("holdfast_")
     )
+
+
+def messages_page() -> str:
+    """Every Event and every refusal, with what to do about it."""
+    events = (
+        f"| `{reason}` | {'Warning' if reason.is_warning else 'Normal'} | {what} | {todo} |"
+        for reason, (what, todo) in WHAT_TO_DO.items()
+    )
+    refusals = (f"| {each.status} | {each.title} | {_first_sentences(each)} |" for each in _refusals())
+    heads = (f"| {text} |" for text in (*injection.REFUSED.values(), *services.REFUSED.values()))
+    return "\n".join(
+        (
+            "# What Holdfast says\n\nWritten by `make docs` from the code.\n",
+            "## Events on a RayService\n\n`kubectl describe rayservice NAME`\n",
+            "| reason | type | what has happened | what to do |\n|---|---|---|---|",
+            *events,
+            "\n## Why a head gets no sidecar, or its Service no redirect\n\n| because |\n|---|",
+            *heads,
+            "\n## Refusals of the sidecar\n\nAs `application/problem+json`; `detail` says what to do about the case.\n",
+            "| status | title | |\n|---|---|---|",
+            *refusals,
+            "",
+        )
+    )
+
+
+def _refusals() -> list[type[errors.Refusal]]:
+    kinds = (each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.Refusal))
+    return sorted((each for each in kinds if each is not errors.Refusal), key=lambda each: (each.status, each.title))
+
+
+def _first_sentences(kind: type[errors.Refusal]) -> str:
+    return " ".join((inspect.getdoc(kind) or "").split()).replace("``", "`")
 
 
 def cli_page() -> str:
@@ -133,7 +169,7 @@ def _as_variable(default: object) -> str:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-PAGES = {"settings.md": settings_page, "metrics.md": metrics_page, "cli.md": cli_page}
+PAGES = {"settings.md": settings_page, "metrics.md": metrics_page, "cli.md": cli_page, "messages.md": messages_page}
 
 if __name__ == "__main__":
     for page, write in PAGES.items():
