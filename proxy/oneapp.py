@@ -126,6 +126,8 @@ class OneApplication:
     async def delete(self, ray: Ray, request: Request) -> Answer:
         """Delete one application: 204 where it is gone by now, 202 where it is on its way.
 
+        One that is still to be carried over is taken out of the journal.
+
         Raises:
             BrowserError, ChangedMeanwhileError, and every refusal of ``plans.delete``.
         """
@@ -139,7 +141,12 @@ class OneApplication:
 
         if _is_dry_run(head):
             return await self._rehearse(ray, head, name, plan)
-        done = await self._carry_out(ray, head, (name,), plan)
+        try:
+            done = await self._carry_out(ray, head, (name,), plan)
+        except NoSuchApplicationError:
+            if not self.deployments.observer.forgot(name):
+                raise
+            return await self.syncing.marked(Answer(HTTPStatus.NO_CONTENT, ()), [name])
         if not done.accepted and done.answer:
             return _refused_by_ray(done.answer)
         app = await self._poll(ray, head, name, until, lambda app: app is None)

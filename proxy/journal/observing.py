@@ -67,6 +67,13 @@ class Observer:
         """Their owner has deleted these."""
         self.copy.take(changing.deleting(self.copy.now, names))
 
+    def forgot(self, name: str) -> bool:
+        """Its owner has deleted what does not run here, but was still to come; False where it was not."""
+        if name not in self.copy.now.held:
+            return False
+        self.was_deleted([name])
+        return True
+
     def was_dropped(self, dropped: Mapping[str, float]) -> None:
         """Ray has accepted a PUT that deletes these; each with the time up to which it counts as the same."""
         self._deleted.update(dropped)

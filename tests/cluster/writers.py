@@ -14,16 +14,16 @@ from tests.cluster.rayservice import RayService
 
 @dataclass(slots=True)
 class Team:
-    """``wanted`` maps each of its applications to its word, or to None where it was deleted.
+    """``right`` maps each of its applications to the words that it may have in the end; None stands for deleted.
 
-    An application whose last call had no answer, or was only queued, is ``unsure``: either outcome is right.
+    After a call that was answered with "written" that is one word. One that had no answer, or was only queued, adds
+    what it asked for: either outcome is right.
     """
 
     service: RayService
     name: str
     dice: random.Random
-    wanted: dict[str, str | None] = field(default_factory=dict)
-    unsure: set[str] = field(default_factory=set)
+    right: dict[str, set[str | None]] = field(default_factory=dict)
     acknowledged: int = 0
 
     async def work(self, until: asyncio.Event) -> None:
@@ -37,17 +37,27 @@ class Team:
             except (ApiError, aiohttp.ClientError, TimeoutError) as error:
                 # A refusal of our own (4xx) has changed nothing; of all else nobody knows.
                 if not (isinstance(error, ApiError) and 400 <= error.status < 500):
-                    self.unsure.add(name)
+                    self.right.setdefault(name, {None}).add(word)
                 continue
-            self.wanted[name] = word
             self.acknowledged += 1
-            (self.unsure.discard if said == "written" else self.unsure.add)(name)
+            if said == "written":
+                self.right[name] = {word}
+            else:
+                self.right.setdefault(name, {None}).add(word)
 
     async def _change(self, name: str, word: str | None) -> str:
         head = await self.service.head(patience_s=5)
         return await (head.remove(name) if word is None else head.upsert(application(name, word)))
 
     def wrong(self, runs: Mapping[str, str]) -> dict[str, str]:
-        """What is not as it was acknowledged: what is wanted, and what runs."""
-        sure = {name: word for name, word in self.wanted.items() if name not in self.unsure}
-        return {name: f"wanted {word}, runs {runs.get(name)}" for name, word in sure.items() if runs.get(name) != word}
+        """What is not as it was acknowledged: what would be right, and what runs."""
+        return {
+            name: f"right: {sorted(map(str, right))}, runs: {runs.get(name)}"
+            for name, right in self.right.items()
+            if runs.get(name) not in right
+        }
+
+    @property
+    def sure(self) -> int:
+        """Of how many applications only one outcome is right."""
+        return sum(len(right) == 1 for right in self.right.values())

@@ -27,7 +27,7 @@ async def test_what_was_acknowledged_holds_whatever_dies(service, operator, reco
     wrong = await settled(service, teams)
 
     record.note(died=dict(Counter(struck)), acknowledged=sum(team.acknowledged for team in teams))
-    record.note(unsure=sum(len(team.unsure) for team in teams), not_as_acknowledged=wrong)
+    record.note(sure=sum(team.sure for team in teams), of=sum(len(team.right) for team in teams), wrong=wrong)
     record.judge({}, wrong)
     assert wrong == {}
 

@@ -8,6 +8,7 @@ from proxy.app import Sidecar, answered
 from proxy.http.local import Answer
 from proxy.oneapp import OneApplication
 from proxy.settings import Settings
+from serveconfig import changing
 from serveconfig.declared import Declared
 from tests.doubles import PlayedRay, PlayedRequest, content, names
 from tests.words import app, config, imperative, shown
@@ -270,4 +271,15 @@ async def test_g10_a_dry_run_is_refused_as_the_change_would_be(one, ray, asked, 
 
 async def test_a_dry_run_that_is_neither_true_nor_false_is_refused_and_nothing_is_done(one, ray):
     assert (await call(one.put, ray, "PUT", "new?dry_run=yes", app("new"))).status == 400
+    assert ray.puts == []
+
+
+async def test_g3_what_is_still_to_be_carried_over_can_be_deleted(one, ray):
+    copy = one.deployments.observer.copy
+    copy.take(changing.putting(copy.now, config(app("arriving")).applications, "shop-a"))
+
+    first, again = [await call(one.delete, ray, "DELETE", "arriving") for _ in range(2)]
+
+    assert (first.status, again.status) == (204, 404)
+    assert copy.now.held == {}
     assert ray.puts == []
