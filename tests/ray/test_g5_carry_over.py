@@ -143,8 +143,11 @@ async def test_g3_what_its_owner_deleted_is_not_carried_over(ray, journal, proxy
     assert "guest" not in await ray.statuses()
 
 
-async def test_g3_what_serve_delete_took_away_is_not_carried_over(ray, journal, kuberay):
+async def test_g3_what_serve_delete_took_away_is_not_carried_over(ray, journal, proxy, kuberay):
+    """Seen as DELETING; or, if nobody looked in the two seconds of that, missing for a while."""
     await has(journal, "guest")
+    proxy.settings["absent_for_s"] = "3"
+    proxy.restart()
     await ray.serve_delete("guest")
 
     async def is_gone():
