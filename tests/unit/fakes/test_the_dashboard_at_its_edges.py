@@ -7,6 +7,7 @@ import aiohttp
 import pytest
 
 from tests.fakes.dashboard import APPLICATIONS, FakeRay
+from tests.fakes.ray_model import Delays
 
 CONTROLLERS = "/api/v0/actors?filter_keys=name&filter_predicates=%3D&filter_values=SERVE_CONTROLLER_ACTOR&timeout=2"
 SECRET = {"import_path": "served:echo", "name": "a", "runtime_env": {"env_vars": {"KEY": "value"}}}
@@ -144,7 +145,7 @@ async def test_a_frozen_gcs_makes_a_dashboard_with_a_handle_wait():
 
 
 async def test_the_state_api_knows_the_controller_alive_restarting_and_dead():
-    async with FakeRay("2.60.0") as ray:
+    async with FakeRay("2.60.0", delays=Delays(controller_restart_s=2.0)) as ray:  # longer than a busy machine asks
         states = [await ask(ray, "GET", CONTROLLERS)]
         ray.serve_run("b")
         states.append(await ask(ray, "GET", CONTROLLERS))
