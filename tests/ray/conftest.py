@@ -24,6 +24,9 @@ from tests.ray.stages import FakeStage, RealStage
 
 FAKES = ("2.9.3", "2.12.0", "2.40.0", "2.60.0")
 OPERATOR = "1.6.2"
+ENDS = ("2.9.3", "2.60.0")
+"""The oldest and the newest fake: enough for scenarios that are long and do not depend on what came between."""
+
 CREW = (app("shop"), app("guest"))
 NOTEBOOK = "notebook"
 

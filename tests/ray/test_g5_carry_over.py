@@ -3,10 +3,10 @@
 import pytest
 
 from tests.ray.configs import app, tuned
-from tests.ray.conftest import NOTEBOOK
+from tests.ray.conftest import ENDS, NOTEBOOK
 from tests.ray.stages import eventually
 
-pytestmark = pytest.mark.usefixtures("dynamic")
+pytestmark = [pytest.mark.usefixtures("dynamic"), pytest.mark.on(lambda version, real: real or version.text in ENDS)]
 
 
 async def has(journal, *names):
