@@ -65,7 +65,7 @@ async def test_its_pods_are_admitted_where_only_restricted_pods_are(cluster, api
 
 
 REFUSED = {
-    "a Secret of its own namespace but not its own": ("GET", "/api/v1/namespaces/holdfast/secrets/other"),
+    "a ConfigMap that is not its own": ("GET", "/api/v1/namespaces/team/configmaps/other"),
     "all Secrets of its namespace": ("GET", "/api/v1/namespaces/holdfast/secrets"),
     "the Secrets of a user": ("GET", "/api/v1/namespaces/team/secrets"),
     "another webhook's configuration": (
