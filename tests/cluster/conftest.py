@@ -7,6 +7,7 @@ import pytest
 
 from tests.cluster import sidecar
 from tests.cluster.api import Api, connected
+from tests.cluster.faults import on_own_node
 from tests.cluster.kubectl import kubectl
 from tests.cluster.manifests import code
 from tests.cluster.operators import Operator
@@ -30,6 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "core_with_holdfast: told in CI with Holdfast only")
     config.addinivalue_line("markers", "told_with(*kuberay): the KubeRay releases that the story makes sense with")
     config.addinivalue_line("markers", "long: takes a quarter of an hour, and is told on request")
+    config.addinivalue_line("markers", "own_node: told only on a node of ours, as it reaches behind Kubernetes")
     config.addinivalue_line("markers", "with_holdfast: told only where Holdfast is installed")
 
 
@@ -41,7 +43,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     def told(item: pytest.Item) -> bool:
         fits = all(kuberay in mark.args for mark in item.iter_markers("told_with"))
         is_too_long = bool(item.get_closest_marker("long")) and not long
-        return fits and not is_too_long and not (stock and item.get_closest_marker("with_holdfast"))
+        elsewhere = bool(item.get_closest_marker("own_node")) and not on_own_node()
+        return fits and not is_too_long and not elsewhere and not (stock and item.get_closest_marker("with_holdfast"))
 
     config.hook.pytest_deselected(items=[item for item in items if not told(item)])
     items[:] = [item for item in items if told(item)]

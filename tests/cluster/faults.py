@@ -6,14 +6,22 @@ import os
 import random
 from collections.abc import Awaitable, Callable
 
+from tests.cluster import sidecar
+from tests.cluster.head import Head
 from tests.cluster.kubectl import KubectlError, kubectl
 from tests.cluster.node import parts, processes
+from tests.cluster.node.commands import run
 from tests.cluster.node.paths import KUBECONFIG
 from tests.cluster.operators import Operator
 from tests.cluster.rayservice import RayService
 
 Fault = Callable[[], Awaitable[object]]
 _PAUSE_S = (10.0, 35.0)
+
+
+def on_own_node() -> bool:
+    """Is the cluster our node, so that its own parts may be ended?"""
+    return os.environ.get("KUBECONFIG") == str(KUBECONFIG)
 
 
 def faults(service: RayService, operator: Operator) -> dict[str, Fault]:
@@ -36,7 +44,7 @@ def faults(service: RayService, operator: Operator) -> dict[str, Fault]:
         "controller": lambda: end("ray::ServeContro"),
         "operator": lambda: pods("app.kubernetes.io/name=kuberay-operator", operator.namespace),
     }
-    return known | ({"api server": _api_server} if os.environ.get("KUBECONFIG") == str(KUBECONFIG) else {})
+    return known | ({"api server": _api_server} if on_own_node() else {})
 
 
 async def strike(known: dict[str, Fault], dice: random.Random, until: asyncio.Event) -> list[str]:
@@ -50,6 +58,15 @@ async def strike(known: dict[str, Fault], dice: random.Random, until: asyncio.Ev
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(until.wait(), dice.uniform(*_PAUSE_S))
     return struck
+
+
+async def sidecar_dies(head: Head, how: str) -> None:
+    """It is "ended" (SIGTERM), or "killed" as for want of memory: that signal reaches process 1 from the node only."""
+    if how == "ended":
+        await head.end("1", sidecar.CONTAINER)
+        return
+    container = sidecar.status(await head.pod_object())["containerID"].removeprefix("containerd://")
+    await asyncio.to_thread(run, parts.ctr("tasks", "kill", "--signal=SIGKILL", container))
 
 
 async def _api_server() -> None:

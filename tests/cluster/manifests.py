@@ -28,6 +28,8 @@ class Wishes:
     annotations: dict[str, str] = field(default_factory=dict)
     survives_gcs: bool = False
     """GCS fault tolerance with the Redis of ``redis()``, set up in the way that every KubeRay release understands."""
+    restricted: bool = False
+    """The head asks for nothing that PodSecurity "restricted" forbids."""
     cluster_note: str = "first"
     """An environment variable of the head: another value is another ``rayClusterConfig``, so another cluster."""
 
@@ -61,7 +63,22 @@ def _head(ray: str, wishes: Wishes) -> Manifest:
         {"name": name, "containerPort": port}
         for name, port in (("gcs-server", 6379), ("dashboard", 8265), ("client", 10001), ("serve", 8000))
     ]
-    return _with_code({"containers": [container]})
+    return _with_code({"containers": [container]} | (_restrict(container) if wishes.restricted else {}))
+
+
+def _restrict(container: Manifest) -> Manifest:
+    """What a container and its pod have to give up. Our image's own user is root, whose home is not another's."""
+    container["env"].append({"name": "HOME", "value": "/tmp"})
+    container["workingDir"] = "/tmp"
+    container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    return {
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": 1000,
+            "runAsGroup": 100,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }
+    }
 
 
 def code() -> Manifest:

@@ -27,7 +27,7 @@ class RayService:
         self._wishes = Wishes()
 
     @property
-    def _path(self) -> str:
+    def path(self) -> str:
         return f"/apis/ray.io/v1/namespaces/{self.namespace}/rayservices/{NAME}"
 
     @property
@@ -54,13 +54,13 @@ class RayService:
 
     async def edit(self, change: Callable[[list[Manifest]], Iterable[Manifest]]) -> None:
         """Change ``serveConfigV2`` with a merge patch, as another writer than the GitOps tool."""
-        config = json.loads((await self._api.get(self._path))["spec"]["serveConfigV2"])
+        config = json.loads((await self._api.get(self.path))["spec"]["serveConfigV2"])
         text = json.dumps(config | {"applications": list(change(config["applications"]))}, indent=2)
-        await self._api.merge(self._path, {"spec": {"serveConfigV2": text}})
+        await self._api.merge(self.path, {"spec": {"serveConfigV2": text}})
 
     async def declared(self) -> list[str]:
         """The names in ``serveConfigV2`` as it stands now."""
-        text = (await self._api.get(self._path))["spec"]["serveConfigV2"]
+        text = (await self._api.get(self.path))["spec"]["serveConfigV2"]
         return [application["name"] for application in json.loads(text)["applications"]]
 
     async def service_status(self) -> str:
@@ -168,13 +168,13 @@ class RayService:
     async def delete(self) -> None:
         """Delete it and wait until it is gone: from KubeRay 1.6.2 on that takes the operator that has marked it."""
         with contextlib.suppress(ApiError):  # never applied, or gone already
-            await self._api.delete(self._path)
+            await self._api.delete(self.path)
         await self.until(self.gone, "to be deleted", patience_s=60)
 
     async def gone(self) -> bool:
         """Not applied, or deleted."""
         try:
-            await self._api.get(self._path)
+            await self._api.get(self.path)
         except ApiError as error:
             return error.status == HTTPStatus.NOT_FOUND
         return False
@@ -189,7 +189,7 @@ class RayService:
         return time.monotonic() - started
 
     async def _status(self) -> dict[str, Any]:
-        return (await self._api.get(self._path)).get("status") or {}
+        return (await self._api.get(self.path)).get("status") or {}
 
     async def _ready_heads(self, cluster: str) -> list[str]:
         selector = f"ray.io/node-type=head,ray.io/cluster={cluster}"

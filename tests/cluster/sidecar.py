@@ -22,6 +22,16 @@ def restarts(pod: dict[str, Any]) -> int:
     return sum(each["restartCount"] for each in states)
 
 
+def status(pod: dict[str, Any]) -> dict[str, Any]:
+    """What the kubelet says of its container. Raises: LookupError if there is none."""
+    told = pod["status"]
+    for each in (*(told.get("initContainerStatuses") or ()), *(told.get("containerStatuses") or ())):
+        if each["name"] == CONTAINER:
+            found: dict[str, Any] = each
+            return found
+    raise LookupError(f"{pod['metadata']['name']} has no {CONTAINER}")
+
+
 def puts_by_kuberay(metrics: str) -> dict[str, int]:
     """KubeRay's PUTs by outcome, without those that were never seen."""
     return {outcome: int(float(count)) for outcome, count in _PUT.findall(metrics) if float(count)}

@@ -1,0 +1,52 @@
+"""o. The sidecar's process ends three times, while the owners change the static applications. Nothing is lost."""
+
+import asyncio
+
+import pytest
+
+from tests.cluster import sidecar
+from tests.cluster.fates import Fate, fates
+from tests.cluster.faults import sidecar_dies
+from tests.cluster.manifests import application
+from tests.cluster.traffic import Customer
+
+EXPECTED = {"static": Fate.KEPT, "retires": Fate.LOST, "second": Fate.NEW, "by-rest": Fate.KEPT}
+TIMES = 3
+
+
+@pytest.mark.with_holdfast
+@pytest.mark.parametrize("how", ["ended", pytest.param("killed", marks=pytest.mark.own_node)])
+async def test_a_sidecar_that_dies_loses_nothing(service, record, how):
+    head = await service.start(application("static"), application("retires"))
+    await head.deploy_by_rest(application("by-rest"))
+    before = await head.runs("static", "retires", "by-rest")
+    customer = Customer(service)
+    await customer.come(("static", "by-rest"))
+
+    for number in range(1, TIMES + 1):
+        await sidecar_dies(head, how)
+        if number == 1:  # it has to know afterwards what was declared before
+            await service.apply(application("static"), application("second"))
+        await service.until(lambda number=number: back(head, number), "the sidecar to be back", patience_s=90)
+    seconds_to_change = await service.until(lambda: is_so(head), "what was declared", patience_s=90)
+
+    seen = fates(before, await head.look())
+    refused = dict(+await customer.counted("refused"))
+    restarts = sidecar.restarts(await head.pod_object())
+    record.note(fates=seen, refused=refused, restarts=restarts, seconds_from_the_last_to_the_change=seconds_to_change)
+    record.judge((EXPECTED, {}), (seen, refused))
+    expected = (EXPECTED, {}, TIMES)
+    assert expected == (seen, refused, restarts)
+
+
+async def back(head, number):
+    """Started as often as it died, and running."""
+    told = sidecar.status(await head.pod_object())
+    return told["restartCount"] == number and "running" in told["state"]
+
+
+async def is_so(head):
+    """KubeRay has come through, and Ray has done what it said."""
+    await asyncio.sleep(1)
+    seen = await head.look()
+    return "retires" not in seen and "second" in seen and seen["second"].runs
