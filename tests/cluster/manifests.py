@@ -21,6 +21,23 @@ def application(name: str, word: str = "hello", **more: Any) -> Manifest:
     return {"name": name, "route_prefix": f"/{name}", "import_path": "shop:build", "args": arguments} | more
 
 
+_STEPS: Manifest = {
+    "upgradeStrategy": {
+        "type": "NewClusterWithIncrementalUpgrade",
+        "clusterUpgradeOptions": {
+            "gatewayClassName": "by-hand",
+            "maxSurgePercent": 50,
+            "stepSizePercent": 50,
+            "intervalSeconds": 3,
+        },
+    }
+}
+_AUTOSCALER: Manifest = {
+    "enableInTreeAutoscaling": True,
+    "autoscalerOptions": {"resources": {"requests": {"cpu": "20m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}}},
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """How a story's RayService differs from the usual one."""
@@ -28,6 +45,8 @@ class Wishes:
     annotations: dict[str, str] = field(default_factory=dict)
     survives_gcs: bool = False
     """GCS fault tolerance with the Redis of ``redis()``, set up in the way that every KubeRay release understands."""
+    incremental: bool = False
+    """An upgrade moves capacity and traffic bit by bit (KubeRay 1.5 and newer); that takes Ray's autoscaler."""
     restricted: bool = False
     """The head asks for nothing that PodSecurity "restricted" forbids."""
     cluster_note: str = "first"
@@ -37,14 +56,17 @@ class Wishes:
 def rayservice(ray: str, applications: Iterable[Manifest], wishes: Wishes) -> Manifest:
     """A RayService of a head and no workers."""
     annotations = wishes.annotations | ({"ray.io/ft-enabled": "true"} if wishes.survives_gcs else {})
+    strategy, autoscaler = (_STEPS, _AUTOSCALER) if wishes.incremental else ({}, {})
     return {
         "apiVersion": "ray.io/v1",
         "kind": "RayService",
         "metadata": {"name": NAME, "annotations": annotations},
         "spec": {
             "serveConfigV2": json.dumps({"applications": list(applications)}, indent=2),
+            **strategy,
             "rayClusterConfig": {
                 "rayVersion": ray,
+                **autoscaler,
                 "headGroupSpec": {
                     "rayStartParams": {"dashboard-host": "0.0.0.0", "num-cpus": "1"},
                     "template": {"spec": _head(ray, wishes)},

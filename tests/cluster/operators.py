@@ -3,6 +3,8 @@
 import asyncio
 import json
 import time
+from pathlib import Path
+from typing import Any
 
 from tests.cluster.image_names import image
 from tests.cluster.kubectl import KubectlError, kubectl
@@ -18,7 +20,7 @@ _ONE_PUT_BEFORE_1_2 = '"reason": "SubmittedServeDeployment"'
 """Until 1.1 that line does not say for which RayService; the event that follows a PUT does."""
 
 # Its own limit of 0.1 CPU makes every step slow, and a probe that first asks after 10 s every restart.
-_FASTER = {
+_FASTER: dict[str, Any] = {
     "name": "kuberay-operator",
     "imagePullPolicy": "IfNotPresent",
     "args": ["--zap-log-level=debug"],
@@ -38,7 +40,7 @@ class Operator:
         """Where its kustomize base puts it: ray-system until 1.2, default from 1.3 on."""
         return "default" if self.version >= Version((1, 3, 0)) else "ray-system"
 
-    async def install(self) -> None:
+    async def install(self, *, feature_gate: str = "") -> None:
         """Install this version, over another if there is one: custom resources and what they own stay."""
         for namespace in {"default", "ray-system"} - {self.namespace}:
             await kubectl("delete", "deployment/kuberay-operator", f"--namespace={namespace}", "--ignore-not-found")
@@ -46,6 +48,7 @@ class Operator:
             "apply", "--server-side", "--force-conflicts", f"--kustomize={_folder(self.version)}/config/default"
         )
         container = _FASTER | {"image": image("quay.io/kuberay/operator", f"v{self.version}")}
+        container["args"] = [*_FASTER["args"], *([f"--feature-gates={feature_gate}=true"] if feature_gate else [])]
         patch = {"spec": {"template": {"spec": {"containers": [container]}}}}
         await self._kubectl("patch", "deployment/kuberay-operator", f"--patch={json.dumps(patch)}")
         await self._rolled_out()
@@ -87,7 +90,11 @@ class Operator:
 
 def _folder(version: Version) -> str:
     """The module that the program was built from also carries the manifests of that release."""
-    module = OPERATORS[str(version)]
-    asked = ["go", "-C", str(module.module), "list", "-m", "-f", "{{.Dir}}", module.package]
-    run(["go", "-C", str(module.module), "mod", "download", module.package])
-    return run(asked).strip()
+    return str(module_folder(version, OPERATORS[str(version)].package))
+
+
+def module_folder(version: Version, package: str) -> Path:
+    """The source of a Go module as an operator's build has it: the operator itself, or what it needs."""
+    at = ["go", "-C", str(OPERATORS[str(version)].module)]
+    run([*at, "mod", "download", package])
+    return Path(run([*at, "list", "-m", "-f", "{{.Dir}}", package]).strip())
