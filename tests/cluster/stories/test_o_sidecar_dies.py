@@ -37,7 +37,7 @@ async def test_a_sidecar_that_dies_loses_nothing(service, record, how):
     record.judge((EXPECTED, {}), (seen, refused))
     # While one of its containers is away a pod is not ready, and Services leave it out: of a head that serves itself,
     # customers are refused until the kubelet has started the sidecar again.
-    assert (EXPECTED, TIMES) == (seen, restarts)
+    assert (seen, restarts) == (EXPECTED, TIMES)
 
 
 async def back(head, number):
