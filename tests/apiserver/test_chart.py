@@ -112,6 +112,9 @@ def test_what_is_set_arrives(rendered):
         ("sidecar.memory=lots", "/sidecar/memory"),
         ("replica=2", "replica"),
         ("certificates=vault", "/certificates"),
+        (r"labels.app\.kubernetes\.io/name=mine", "'app.kubernetes.io/name'"),
+        (r"labels.app\.kubernetes\.io/component=mine", "'app.kubernetes.io/component'"),
+        (r"podAnnotations.kubectl\.kubernetes\.io/default-container=mine", "'kubectl.kubernetes.io/default-container'"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_by_name(helm, value, named):
