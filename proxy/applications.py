@@ -57,4 +57,6 @@ class ServeApplications:
 
         done = await self.deployments.carry_out(Order(plan, by, key, headers, ray))
         answer = done.answer or Answer(HTTPStatus.OK, ((b"X-Holdfast", b"unchanged"),))
-        return await self.syncing.marked(answer, asked.names) if by is Caller.OTHER and done.accepted else answer
+        if by is not Caller.OTHER or not done.accepted:
+            return answer
+        return await self.syncing.marked(answer, asked.names, are_put=True)

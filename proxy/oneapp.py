@@ -119,9 +119,10 @@ class OneApplication:
             return _refused_by_ray(done.answer)
         app = await self._poll(ray, head, name, until, lambda app: app is not None and app.status in _SETTLED)
         if app is None:
-            return await self.syncing.marked(json_answer({"name": name, "state": None}, HTTPStatus.ACCEPTED), [name])
+            answer = json_answer({"name": name, "state": None}, HTTPStatus.ACCEPTED)
+            return await self.syncing.marked(answer, [name], are_put=True)
         answer = self._answer(app, head, HTTPStatus.CREATED if name in done.plan.created else HTTPStatus.OK)
-        return await self.syncing.marked(answer, [name])
+        return await self.syncing.marked(answer, [name], are_put=True)
 
     async def delete(self, ray: Ray, request: Request) -> Answer:
         """Delete one application: 204 where it is gone by now, 202 where it is on its way.

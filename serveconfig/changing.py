@@ -5,6 +5,8 @@
 2. Deleted is what its owner deletes over our API, what is seen DELETING, and what is missing from good answers for a
    while. It must have been seen running on the same instance: a head that went blank has deleted nothing.
 3. While it is not known what KubeRay declares, what is not held already may well be KubeRay's.
+4. What cannot be carried (``serveconfig.carriable``) is not held. What was held of it before is not what runs, so it is
+   deleted: an outdated config is worse than none.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from dataclasses import replace
 
 import msgspec
 
+from serveconfig.carriable import fault
 from serveconfig.document import Application
 from serveconfig.journal import Role
 from serveconfig.likeness import fingerprint
@@ -25,15 +28,18 @@ _SETTLED = (Status.RUNNING, Status.DEPLOY_FAILED)
 
 def putting(copy: LocalCopy, applications: Iterable[Application], cluster: str) -> LocalCopy:
     """Ray has accepted these, from somebody who is not KubeRay."""
-    held, unsent, names = dict(copy.held), dict(copy.unsent), set()
+    held, unsent, names, left = dict(copy.held), dict(copy.unsent), set(), set()
     for application in applications:
         name, before = application.name, held.get(application.name)
+        if fault(name, msgspec.Raw(application.raw)):
+            left.add(name)
+            continue
         names.add(name)
         if before and before.is_here and fingerprint(bytes(before.config)) == fingerprint(application.raw):
             continue
         unsent.setdefault(name, before.revision if before else 0)
         held[name] = Held(msgspec.Raw(application.raw), by=cluster, is_here=True)
-    return replace(copy, held=held, unsent=unsent, seen=copy.seen | names).unmarked(names)
+    return deleting(replace(copy, held=held, unsent=unsent, seen=copy.seen | names).unmarked(names), left)
 
 
 def deleting(copy: LocalCopy, names: Iterable[str]) -> LocalCopy:
@@ -109,14 +115,18 @@ def _on(copy: LocalCopy, instance: str) -> LocalCopy:
 
 
 def _shown(copy: LocalCopy, dynamic: Iterable[RunningApplication], cluster: str) -> LocalCopy:
-    held, unsent, seen = dict(copy.held), dict(copy.unsent), set(copy.seen)
+    held, unsent, seen, left = dict(copy.held), dict(copy.unsent), set(copy.seen), set()
     for app in dynamic:
         before = held.get(app.name)
-        after = held[app.name] = _observed(before, app, cluster)
+        after = _observed(before, app, cluster)
         if before is None or after.config != before.config:
+            if fault(app.name, after.config):
+                left.add(app.name)
+                continue
             unsent.setdefault(app.name, before.revision if before else 0)
+        held[app.name] = after
         seen.add(app.name)
-    return replace(copy, held=held, unsent=unsent, seen=frozenset(seen))
+    return deleting(replace(copy, held=held, unsent=unsent, seen=frozenset(seen)), left)
 
 
 def _observed(held: Held | None, app: RunningApplication, cluster: str) -> Held:

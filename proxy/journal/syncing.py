@@ -70,21 +70,25 @@ class Syncing:
             self._reports.append(report)
             self.copy.changed.set()
 
-    async def written(self, names: Iterable[str]) -> str:
-        """Does the journal have what was changed of these? ``written``, ``queued``, or ``none`` without one."""
+    async def written(self, names: Iterable[str], *, are_put: bool = False) -> str:
+        """Does the journal have what was changed of these? ``written``, ``queued``, or ``none``: there is no journal, or
+        one of those that were put cannot be carried.
+        """
         await self.copy.saved()
         if self.client is None:
             return "none"
         names = frozenset(names)
+        if are_put and names - self.copy.now.held.keys():
+            return "none"
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.settings.journal_within_s):
                 while names & self.copy.now.unsent.keys():
                     await self._told.wait()
         return "queued" if names & self.copy.now.unsent.keys() else "written"
 
-    async def marked(self, answer: Answer, names: Iterable[str]) -> Answer:
+    async def marked(self, answer: Answer, names: Iterable[str], *, are_put: bool = False) -> Answer:
         """The answer to a change of these, with the header that says whether the journal has it."""
-        mark = (b"X-Holdfast-Journal", (await self.written(names)).encode())
+        mark = (b"X-Holdfast-Journal", (await self.written(names, are_put=are_put)).encode())
         return replace(answer, headers=(*answer.headers, mark))
 
     async def run(self) -> None:

@@ -2,7 +2,7 @@ import json
 
 import msgspec
 
-from serveconfig import changing
+from serveconfig import carriable, changing
 from serveconfig.journal import Role
 from serveconfig.localcopy import LocalCopy
 from serveconfig.running import Running
@@ -61,6 +61,26 @@ def test_g5_what_ray_made_of_a_config_that_was_sent_is_no_change():
     assert copy.unsent == {}
     assert observed(shown(app("model", num=5.0)), copy=copy) == copy
     assert observed(shown(app("model", num=6.0)), copy=copy).unsent == {"model": 0}
+
+
+def test_g5_what_cannot_be_carried_is_not_held_and_stands_in_nobodys_way(monkeypatch):
+    monkeypatch.setattr(carriable, "LARGEST_CONFIG_BYTES", 200)
+    large = app("large", args={"text": "x" * 200})
+
+    copy = observed(shown(large), shown(app("naïve")), shown(app("model")))
+    copy = changing.putting(copy, config(large, app("other")).applications, HERE)
+
+    assert copy.held.keys() == copy.unsent.keys() == {"model", "other"}
+
+
+def test_g5_what_has_grown_too_large_to_be_carried_leaves_the_journal(monkeypatch):
+    monkeypatch.setattr(carriable, "LARGEST_CONFIG_BYTES", 200)
+    large = app("model", args={"text": "x" * 200})
+    copy = observed(shown(app("model")))
+    copy = LocalCopy(held=copy.held, seen=copy.seen, instance="one")
+
+    for grown in (observed(shown(large), copy=copy), changing.putting(copy, config(large).applications, HERE)):
+        assert (grown.held, grown.unsent) == ({}, {"model": 0})
 
 
 def test_g5_the_same_config_put_again_is_not_sent_again():

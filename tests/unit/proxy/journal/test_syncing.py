@@ -15,6 +15,7 @@ from proxy.journal.syncing import Syncing
 from proxy.metrics import Metrics
 from proxy.settings import Settings
 from serveconfig import changing
+from serveconfig.carriable import LARGEST_CONFIG_BYTES
 from serveconfig.document import Application
 from serveconfig.journal import Finding, Report, Role
 from serveconfig.localcopy import LocalCopy
@@ -67,6 +68,12 @@ async def test_g5_a_change_is_written_and_its_answer_says_so(syncing, journal):
 
     assert await syncing.written(["a"]) == "written"
     assert journal.names() == {"a"}
+
+
+async def test_g5_of_what_cannot_be_carried_no_answer_says_that_the_journal_has_it(syncing):
+    put(syncing, "a", text="x" * LARGEST_CONFIG_BYTES)
+
+    assert await syncing.written(["a"], are_put=True) == "none"
 
 
 async def test_g5_with_the_journal_away_it_is_queued_and_sent_when_it_is_back(syncing, journal):
