@@ -45,6 +45,8 @@ class Folder:
                 end = pair.certificate().not_valid_after_utc
                 self._metrics.expiry.set(end.timestamp())
                 log.info("certificate loaded", extra={"folder": str(self._folder), "until": end.isoformat()})
+                if not self._live.trust_pem:
+                    log.warning("no ca.crt: sidecars go without the journal", extra={"folder": str(self._folder)})
         except (OSError, ssl.SSLError, UnreadableBundleError) as error:
             self._metrics.failures.inc()
             log.warning("certificate not loaded", extra={"folder": str(self._folder), "error": str(error)})

@@ -112,7 +112,7 @@ async def serve(settings: Settings, environ: Mapping[str, str]) -> None:
 def _journal(api: Watchable, metrics: Metrics, events: Events, settings: Settings) -> JournalApi:
     """A sidecar waits longer for an answer than an admission may."""
     cluster = Cluster(api, within_s=_JOURNAL_LOOKUP_S, remember_s=settings.owners_for_s)
-    return JournalApi(api, JournalStore(api), Callers(api, cluster), metrics, events.tell)
+    return JournalApi(api, JournalStore(api, settings.max_journal_bytes), Callers(api, cluster), metrics, events.tell)
 
 
 async def _serve_until(

@@ -21,6 +21,7 @@ from webhook import injection, services
 from webhook.admission import Admission, Aside, raycluster_to_look_up
 from webhook.cluster import LookupFailedError
 from webhook.events import About
+from webhook.faults import described
 from webhook.heads import RayServiceOwner
 from webhook.journal.api import JournalApi
 from webhook.metrics import CONTENT_TYPE, OTHER, RESOURCES, Metrics
@@ -99,7 +100,7 @@ class Webhook:
             text = f"the API server did not say whose this {request.kind} is: admitted as it is, to be mended later"
             return None, Decision(Aside.LOOKUP_FAILED, warnings=(text,))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not stop anybody's work (G11)
-            log.error("admission failed", extra={"uid": request.uid, **_fault(error)})  # noqa: TRY400 - see _fault
+            log.error("admission failed", extra={"uid": request.uid, **described(error)})  # noqa: TRY400 - see there
             text = (
                 f"a fault of Holdfast ({type(error).__name__}): admitted as it is; its log says more, uid {request.uid}"
             )
@@ -161,13 +162,3 @@ def _about(request: Request, owner: RayServiceOwner | None) -> About:
         return About(request.namespace, owner.name, owner.uid)
     is_rayservice = request.kind == "RayService"
     return About(request.namespace, request.name, request.object["metadata"].get("uid", "") if is_rayservice else "")
-
-
-def _fault(error: Exception) -> dict[str, str]:
-    """What went wrong and where, without the error's text: it may quote what must not be in a log (G12)."""
-    frames = []
-    trace = error.__traceback__
-    while trace is not None:
-        frames.append(f"{trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}")
-        trace = trace.tb_next
-    return {"error": type(error).__name__, "where": " > ".join(frames)}

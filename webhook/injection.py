@@ -66,8 +66,10 @@ class SidecarForm:
     pull_policy: str = "IfNotPresent"
     requests: tuple[str, str] = ("10m", "64Mi")
     limits: tuple[str, str] = ("1", "512Mi")
-    journal_url: str = ""
     """CPU and memory. The longest list of applications (``max_answer_bytes``) fits in four times over."""
+
+    journal_url: str = ""
+    """Empty: there is no journal."""
 
 
 def verdict(pod: Manifest, owner: RayServiceOwner | None) -> Verdict:

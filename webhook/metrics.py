@@ -49,7 +49,9 @@ class JournalAnswer(StrEnum):
     UNAUTHORIZED = "unauthorized"  # no token
     FORBIDDEN = "forbidden"  # a token that does not speak for that RayService
     CONFLICT = "conflict"  # another replica was faster, each time
+    TOO_LARGE = "too_large"  # more at once than is read: the sidecar sends it in halves
     FULL = "full"
+    FAILED = "failed"  # a fault of ours
     UNAVAILABLE = "unavailable"  # the API server did not do its part
 
 

@@ -24,6 +24,8 @@ class Reason(StrEnum):
     NOT_CARRIED_OVER = "NotCarriedOver"
     IMPERATIVE_NOT_CARRIED = "ImperativeNotCarried"
     ARRIVAL_DEADLINE_PASSED = "ArrivalDeadlinePassed"
+    JOURNAL_FULL = "JournalFull"
+    JOURNAL_PUT_ASIDE = "JournalPutAside"
 
     @property
     def is_warning(self) -> bool:
@@ -40,6 +42,8 @@ _WARNINGS = frozenset(
         Reason.NOT_CARRIED_OVER,
         Reason.IMPERATIVE_NOT_CARRIED,
         Reason.ARRIVAL_DEADLINE_PASSED,
+        Reason.JOURNAL_FULL,
+        Reason.JOURNAL_PUT_ASIDE,
     )
 )
 
@@ -79,6 +83,14 @@ WHAT_TO_DO: dict[Reason, tuple[str, str]] = {
     Reason.ARRIVAL_DEADLINE_PASSED: (
         "Applications did not come up on a new cluster in time; it goes on without them.",
         "See why they do not run (`holdfast apps list`), or give them longer: holdfast.dev/arrival-deadline.",
+    ),
+    Reason.JOURNAL_FULL: (
+        "The configs of the dynamic applications do not fit into the journal; what is new is not stored.",
+        "Delete applications that nobody needs, or have HOLDFAST_WEBHOOK_MAX_JOURNAL_BYTES raised.",
+    ),
+    Reason.JOURNAL_PUT_ASIDE: (
+        "The journal's Secret could not be read. It is kept under another name, and a new journal has begun.",
+        "While the applications run, their sidecar fills it. See who writes Secrets there; delete the one kept.",
     ),
 }
 """Of every reason what has happened, and what its owner can do: docs/messages.md is written from it."""

@@ -40,6 +40,10 @@ class Settings:
     """The largest review that is read. etcd stores no object above 1.5 MiB and the API server reads no request above
     3 MiB; a review carries an object twice, as it comes and as it is stored, and a little around it."""
 
+    max_journal_bytes: int = 16 * MIB
+    """The largest journal of a RayService, before it is compressed: some 10,000 applications. Each request has it in
+    memory for a moment, whose limit all RayServices share. Above 64 MiB nothing is read."""
+
     admit_within_s: float = 2.5
     """How long an admission may take before the object is admitted as it is. The API server waits 3 s
     (``timeoutSeconds``), and what it has waited for in vain can carry no warning."""

@@ -71,8 +71,9 @@ class Syncing:
             self.copy.changed.set()
 
     async def written(self, names: Iterable[str], *, are_put: bool = False) -> str:
-        """Does the journal have what was changed of these? ``written``, ``queued``, or ``none``: there is no journal, or
-        one of those that were put cannot be carried.
+        """Does the journal have what was changed of these? ``written``, ``queued``, or ``none``.
+
+        ``none``: there is no journal, or one of those that were put cannot be carried.
         """
         await self.copy.saved()
         if self.client is None:

@@ -15,13 +15,15 @@ import msgspec
 from aiohttp import web
 
 from certs.apiserver import ApiError, ApiServer, UnreachableError
+from serveconfig.carriable import fault
 from serveconfig.journal import Changes, Report
 from webhook.cluster import LookupFailedError
 from webhook.events import About
+from webhook.faults import described
 from webhook.journal import standing
 from webhook.journal.callers import Callers, Sidecar
 from webhook.journal.packing import JournalFullError
-from webhook.journal.store import ConflictError, JournalStore
+from webhook.journal.store import ConflictError, JournalStore, Stored
 from webhook.metrics import JournalAnswer, Metrics
 from webhook.notices import Notice, Reason
 
@@ -79,8 +81,8 @@ class JournalApi:
         try:
             since = int(asked.http.query.get("since", "0"))
         except ValueError:
-            raise _Problem(JournalAnswer.BAD_REQUEST, 400, "Bad request", "since is no revision.") from None
-        stored = await self.store.read(asked.about)
+            raise _bad("since is no revision.") from None
+        stored = await self._read(asked)
         page = stored.journal.page(
             asked.http.query.get("journal", ""),
             since,
@@ -91,11 +93,7 @@ class JournalApi:
         return _json(page)
 
     async def _patch(self, asked: Asked) -> web.Response:
-        try:
-            changes = msgspec.json.decode(await asked.http.read(), type=Changes)
-        except (msgspec.DecodeError, RecursionError):
-            detail = "The body is not what serveconfig.journal calls Changes."
-            raise _Problem(JournalAnswer.BAD_REQUEST, 400, "Bad request", detail) from None
+        changes = _changes(await asked.http.read())
         lock = self._locks.setdefault(asked.about.uid, asyncio.Lock())
         async with lock:  # of one replica's own writers none has to be told that another was faster
             taken = await self._take(asked, changes)
@@ -105,7 +103,7 @@ class JournalApi:
 
     async def _take(self, asked: Asked, changes: Changes) -> object:
         for attempt in range(_ATTEMPTS):
-            stored = await self.store.read(asked.about)
+            stored = await self._read(asked)
             journal, taken = stored.journal.taking(changes, asked.by.raycluster)
             if stored.version is not None and journal == stored.journal:
                 return taken
@@ -115,26 +113,32 @@ class JournalApi:
                 self.metrics.journal_conflicts.inc()
                 await asyncio.sleep(_PAUSE_S * 2**attempt * random.uniform(0.5, 1))  # noqa: S311 - to come apart
             except JournalFullError as error:
+                self.tell(asked.about, Notice(Reason.JOURNAL_FULL, f"{asked.by.raycluster}: {error}"))
                 raise _Problem(JournalAnswer.FULL, 507, "Journal full", f"{error}. Nothing was stored.") from error
             else:
                 return taken
-        detail = "Other replicas wrote the same journal each time; nothing was stored. Send it again."
-        raise _Problem(JournalAnswer.CONFLICT, 409, "Conflict", detail)
+        raise ConflictError("other replicas were faster each time")
+
+    async def _read(self, asked: Asked) -> Stored:
+        stored = await self.store.read(asked.about)
+        if stored.kept_as:
+            text = f"its Secret could not be read: kept as {stored.kept_as}; a new journal begins"
+            self.tell(asked.about, Notice(Reason.JOURNAL_PUT_ASIDE, text))
+        return stored
 
     async def _answer(self, http: web.Request, handler: Handler) -> web.Response:
-        started_s, outcome = time.perf_counter(), JournalAnswer.DONE
+        started_s, outcome = time.perf_counter(), JournalAnswer.FAILED
         try:
-            return await handler(await self._asked(http))
-        except _Problem as problem:
+            answer = await handler(await self._asked(http))
+            outcome = JournalAnswer.DONE
+        except Exception as error:  # noqa: BLE001 - aiohttp would log an unknown one's text, and that may quote (G12)
+            problem = error if isinstance(error, _Problem) else _as_problem(error)
             outcome = problem.outcome
-            return _problem(problem)
-        except (ApiError, UnreachableError, LookupFailedError) as error:
-            outcome = JournalAnswer.UNAVAILABLE
-            log.warning("the journal could not be reached", extra={"error": str(error)})
-            return _problem(_Problem(outcome, 503, "Unavailable", "The API server did not do its part. Try again."))
+            answer = _problem(problem)
         finally:
             self.metrics.journal_requests.labels(http.method, outcome).inc()
             self.metrics.journal_seconds.labels(http.method).observe(time.perf_counter() - started_s)
+        return answer
 
     async def _asked(self, http: web.Request) -> Asked:
         scheme, _, token = http.headers.get("Authorization", "").partition(" ")
@@ -142,10 +146,14 @@ class JournalApi:
             raise _Problem(JournalAnswer.UNAUTHORIZED, 401, "Unauthorized", "Send the pod's token.")
         namespace, name = http.match_info["namespace"], http.match_info["name"]
         by = await self.callers.who(token.strip())
-        if by is None or (by.namespace, by.rayservice) != (namespace, name):
+        if by is None:
+            raise _forbidden()
+        if (by.namespace, by.rayservice) != (namespace, name):
+            log.warning("a sidecar asked for another journal", extra={"namespace": by.namespace, "of": by.rayservice})
             raise _forbidden()
         rayservice = await self.api.find(f"/apis/ray.io/v1/namespaces/{namespace}/rayservices/{name}")
         if rayservice is None:
+            log.warning("the RayService is gone", extra={"namespace": namespace, "of": name})
             raise _forbidden()
         return Asked(http, by, About(namespace, name, rayservice["metadata"]["uid"]), rayservice)
 
@@ -155,6 +163,38 @@ def notice(report: Report, raycluster: str) -> Notice:
     names = ", ".join(report.applications[:20])
     more = f" and {len(report.applications) - 20} more" if len(report.applications) > 20 else ""  # noqa: PLR2004
     return Notice(Reason(report.finding), f"{raycluster}: {names}{more}" + (f" ({report.why})" if report.why else ""))
+
+
+def _changes(body: bytes) -> Changes:
+    try:
+        changes = msgspec.json.decode(body, type=Changes)
+    except (msgspec.DecodeError, RecursionError):
+        raise _bad("The body is not what serveconfig.journal calls Changes.") from None
+    for change in changes.changes:
+        if not change.is_deletion and (why := fault(change.name, change.config)):
+            raise _bad(f"Nothing was stored: {why}.")
+    return changes
+
+
+def _bad(detail: str) -> _Problem:
+    return _Problem(JournalAnswer.BAD_REQUEST, HTTPStatus.BAD_REQUEST, "Bad request", detail)
+
+
+def _as_problem(error: Exception) -> _Problem:
+    """What is answered to a fault that is not the caller's, and what of it stands in the log."""
+    match error:
+        case web.HTTPRequestEntityTooLarge():
+            return _Problem(JournalAnswer.TOO_LARGE, error.status, "Too large", "Send fewer changes at once.")
+        case ConflictError():
+            detail = "Other replicas wrote the same journal each time; nothing was stored. Send it again."
+            return _Problem(JournalAnswer.CONFLICT, HTTPStatus.CONFLICT, "Conflict", detail)
+        case ApiError() | UnreachableError() | LookupFailedError():
+            log.warning("the journal could not be reached", extra={"error": str(error)})
+            detail, status = "The API server did not do its part. Try again.", HTTPStatus.SERVICE_UNAVAILABLE
+            return _Problem(JournalAnswer.UNAVAILABLE, status, "Unavailable", detail)
+    log.error("the journal failed", extra=described(error))
+    status, detail = HTTPStatus.INTERNAL_SERVER_ERROR, "A fault of Holdfast's own; the webhook's log says where."
+    return _Problem(JournalAnswer.FAILED, status, "Failed", detail)
 
 
 def _forbidden() -> _Problem:

@@ -5,12 +5,15 @@
 2. That pod is the head of a RayCluster, and that RayCluster belongs to the RayService (its own labels and owners).
 3. Whatever does not fit gets the same answer: who asks in vain learns nothing of what there is.
 
-What was found out is remembered for a minute, of a token that proves nothing for some seconds.
+What was found out is remembered for a minute, but never beyond the token's own end; of a token that proves nothing, for
+some seconds.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 import logging
 import time
 from collections import OrderedDict
@@ -47,6 +50,7 @@ class Callers:
     api: ApiServer
     cluster: Cluster
     clock: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
     _known: OrderedDict[bytes, tuple[float, Sidecar | None]] = field(default_factory=OrderedDict)
 
     async def who(self, token: str) -> Sidecar | None:
@@ -55,12 +59,14 @@ class Callers:
         Raises:
             ApiError, UnreachableError, LookupFailedError: the API server did not say.
         """
+        if not token.isascii():
+            return self._refused("the token is none")
         key = hashlib.sha256(token.encode()).digest()
         until, known = self._known.get(key, (0.0, None))
         if self.clock() < until:
             return known
         found = await self._find(token)
-        self._known[key] = (self.clock() + (_REMEMBERED_S if found else _REFUSED_S), found)
+        self._known[key] = (self.clock() + (self._remembered_s(token) if found else _REFUSED_S), found)
         self._known.move_to_end(key)
         while len(self._known) > _MOST:
             self._known.popitem(last=False)
@@ -85,8 +91,22 @@ class Callers:
             return self._refused("the pod is not the head of a RayService")
         return Sidecar(namespace, owner.name, raycluster)
 
+    def _remembered_s(self, token: str) -> float:
+        ends_at = _ends_at(token)
+        return _REMEMBERED_S if ends_at is None else max(0.0, min(_REMEMBERED_S, ends_at - self.wall()))
+
     def _refused(self, why: str) -> Sidecar | None:
         log.warning("somebody asked the journal in vain", extra={"why": why})
+        return None
+
+
+def _ends_at(token: str) -> float | None:
+    """When a token that is known to be good ends, in Unix time; None where it does not say (it is no JWT)."""
+    payload = token.split(".")[1] if token.count(".") == 2 else ""  # noqa: PLR2004 - header, payload, signature
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        return float(claims["exp"])
+    except (ValueError, RecursionError, KeyError, TypeError):
         return None
 
 

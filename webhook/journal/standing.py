@@ -9,7 +9,7 @@ from webhook.heads import Manifest, metadata
 from webhook.names import ARRIVAL_DEADLINE
 from webhook.writers import Ownership
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
 
 
@@ -35,7 +35,10 @@ def policy(rayservice: Manifest) -> Policy:
 
 
 def deadline(text: str | None) -> float | None:
-    """A number of seconds, or one with ``s``, ``m`` or ``h``; None for nothing, and for everything else."""
+    """A number of seconds, or one with ``s``, ``m`` or ``h``; None for nothing, and for everything else.
+
+    A number of hundreds of digits is something else: it would be infinite, for which JSON has no word.
+    """
     read = _DURATION.fullmatch((text or "").strip())
     return float(read[1]) * _SECONDS[read[2]] if read else None
 

@@ -2,6 +2,10 @@
 
 No lock and no leader: of two replicas that write at once, one is told so, reads again and takes the changes again.
 Kubernetes removes the Secrets with their RayService, which owns them.
+
+A part that is missing says nothing while the head changes: it was named by the head of before. Only a head that is the
+same after a second look, and cannot be read then either, is broken: it is kept under another name before anything is
+written in its place.
 """
 
 from __future__ import annotations
@@ -11,19 +15,30 @@ import base64
 import binascii
 import contextlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from certs.apiserver import ApiError, ApiServer
 from webhook.events import About
 from webhook.journal.document import Journal
-from webhook.journal.packing import Packed, UnreadableJournalError, pack, parts_of, unpack
+from webhook.journal.packing import (
+    READABLE_BYTES,
+    JournalFullError,
+    Packed,
+    UnreadableJournalError,
+    pack,
+    parts_of,
+    size_bytes,
+    unpack,
+)
 from webhook.names import JOURNAL_LABEL
 
 log = logging.getLogger("holdfast.journal")
 
 _CONTENT = "journal"
-_AGAIN = 3
+
+_LOOKS = 10
+"""How often a journal is looked at that changes under each look. Parts are read at once, so two are hardly needed."""
 
 
 class ConflictError(Exception):
@@ -32,11 +47,15 @@ class ConflictError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What was read. Without a ``version`` there is no Secret; ``journal`` is a new one then."""
+    """What was read. Without a ``version`` there is no Secret; ``journal`` is a new one then.
+
+    ``kept_as`` is the Secret under which one was kept just now that could not be read.
+    """
 
     journal: Journal
     version: str | None = None
     packed: Packed | None = None
+    kept_as: str = ""
 
 
 def secret_name(rayservice: str) -> str:
@@ -45,18 +64,21 @@ def secret_name(rayservice: str) -> str:
 
 
 class JournalStore:
-    """Every journal, in one cluster."""
+    """Every journal, in one cluster. None grows beyond ``most_bytes``, before it is compressed."""
 
-    def __init__(self, api: ApiServer) -> None:
+    def __init__(self, api: ApiServer, most_bytes: int) -> None:
         self._api = api
+        self._most_bytes = min(most_bytes, READABLE_BYTES)
 
     async def read(self, about: About) -> Stored:
-        """The journal of a RayService, or a new one.
+        """The journal of a RayService, or a new one. One that cannot be read is kept aside, and a new one written.
 
         Raises:
+            ConflictError: it changed under every look.
             ApiError, UnreachableError: as ever.
         """
-        for _ in range(_AGAIN):
+        failed: str | None = None
+        for _ in range(_LOOKS):
             secret = await self._api.find(f"{_secrets(about)}/{secret_name(about.name)}")
             if secret is None or not _is_owned(secret, about):
                 # Of a RayService of the same name that is gone: Kubernetes is about to remove it.
@@ -66,17 +88,23 @@ class JournalStore:
                 packed = await self._packed(about, _content(secret))
                 return Stored(await asyncio.to_thread(unpack, packed), version, packed)
             except UnreadableJournalError as error:
-                fault = error  # a part may have been replaced while we read: look again
-        return await self._put_aside(about, secret, fault)
+                if version == failed:
+                    return await self._put_aside(about, secret, error)
+                failed = version
+        raise ConflictError("the journal was written anew under every look")
 
     async def write(self, about: About, journal: Journal, over: Stored) -> None:
         """Write a journal, if it is still as it was read in ``over``.
 
         Raises:
             ConflictError: it is not.
-            JournalFullError: it does not fit.
+            JournalFullError: it does not fit, and is larger than it was.
             ApiError, UnreachableError: as ever.
         """
+        if (size := size_bytes(journal)) > self._most_bytes and size > size_bytes(over.journal):
+            raise JournalFullError(
+                f"it would have {size} bytes before it is compressed, and may have {self._most_bytes}"
+            )
         name = secret_name(about.name)
         packed = await asyncio.to_thread(pack, journal, name, over.packed)
         before = over.packed.parts if over.packed else {}
@@ -98,18 +126,23 @@ class JournalStore:
         await self._remove(about, [part for part in before if part not in packed.parts])
 
     async def _packed(self, about: About, head: bytes) -> Packed:
-        names = parts_of(head)
+        names = parts_of(head, secret_name(about.name))
         found = await asyncio.gather(*(self._api.find(f"{_secrets(about)}/{name}") for name in names))
         return Packed(head, {name: _content(each) for name, each in zip(names, found, strict=True) if each})
 
     async def _put_aside(self, about: About, secret: dict[str, Any], fault: Exception) -> Stored:
-        """Keep what cannot be read, under another name, and begin anew."""
+        """Keep what cannot be read, under another name, and only then write a new one in its place."""
         version = str(secret["metadata"]["resourceVersion"])
         name = f"{secret_name(about.name)}-unreadable-{version}"
-        with contextlib.suppress(ApiError):  # it is there, if we got so far before
+        try:
             await self._api.create(_secrets(about), {**_secret(about, name, b""), "data": secret.get("data") or {}})
+        except ApiError as error:
+            if not error.conflict:  # it is there already, if another replica got so far
+                raise
         log.error("a journal is put aside", extra={"namespace": about.namespace, "secret": name, "error": str(fault)})
-        return Stored(Journal.new(), version)
+        with contextlib.suppress(ConflictError):  # another replica has begun the new one
+            await self.write(about, Journal.new(), Stored(Journal.new(), version))
+        return replace(await self.read(about), kept_as=name)
 
     async def _remove(self, about: About, parts: list[str]) -> None:
         for part in parts:

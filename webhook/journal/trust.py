@@ -2,6 +2,9 @@
 
 It is mounted as an optional part of a volume, so no head ever waits for it, and a change reaches running pods within a
 minute or two. Every replica writes the same, so none has to be the one that does.
+
+Where it cannot be written it is tried again while there are heads, or for a minute where one is to come: not for ever
+in a namespace that is being deleted.
 """
 
 from __future__ import annotations
@@ -22,6 +25,9 @@ _LOOK_S = 5.0
 _AGAIN_S = 300.0
 """How often it is seen to, though nothing has changed: somebody may have deleted it."""
 
+_EXPECTED_S = 60.0
+"""How long a head is expected once it was admitted. From then on it is seen by the watchdog, or it is not there."""
+
 
 @dataclass(slots=True)
 class Trust:
@@ -31,13 +37,13 @@ class Trust:
     pem: Callable[[], bytes]
     heads: Callable[[], Iterable[str]]
     clock: Callable[[], float] = time.monotonic
-    _asked: set[str] = field(default_factory=set)
+    _expected: dict[str, float] = field(default_factory=dict)
     _written: dict[str, tuple[bytes, float]] = field(default_factory=dict)
     _wanted: asyncio.Event = field(default_factory=asyncio.Event)
 
     def want(self, namespace: str) -> None:
         """A head is about to come there."""
-        self._asked.add(namespace)
+        self._expected[namespace] = self.clock() + _EXPECTED_S
         self._wanted.set()
 
     async def run(self) -> None:
@@ -51,18 +57,18 @@ class Trust:
 
     async def step(self) -> None:
         """Write it wherever it is wanted and not right."""
-        pem = self.pem()
-        namespaces = self._asked | set(self.heads())
-        self._asked = set()
-        for namespace in sorted(namespaces if pem else ()):
-            written, at = self._written.get(namespace, (b"", 0.0))
-            if written == pem and self.clock() - at < _AGAIN_S:
+        pem, now_s = self.pem(), self.clock()
+        self._expected = {namespace: until for namespace, until in self._expected.items() if now_s < until}
+        wanted = self._expected.keys() | set(self.heads())
+        self._written = {namespace: was for namespace, was in self._written.items() if namespace in wanted}
+        for namespace in sorted(wanted if pem else ()):
+            written, at_s = self._written.get(namespace, (b"", 0.0))
+            if written == pem and now_s - at_s < _AGAIN_S:
                 continue
             try:
-                await self._write(namespace, pem.decode())
-                self._written[namespace] = (pem, self.clock())
+                await self._write(namespace, pem.decode("ascii", "replace"))
+                self._written[namespace] = (pem, now_s)
             except (ApiError, UnreachableError) as error:
-                self._asked.add(namespace)
                 log.warning("the authority was not written", extra={"namespace": namespace, "error": str(error)})
 
     async def _write(self, namespace: str, pem: str) -> None:
