@@ -9,8 +9,9 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from certs.apiserver import ApiError
+from certs.apiserver import MERGE_PATCH, ApiError
 from serveconfig.journal import DELETED, Change, Changes, Page, Taken
+from tests.apiserver.test_certificates import until
 from tests.apiserver.test_installed import head_pod, rayservice
 from webhook.cluster import Cluster
 from webhook.journal.api import JournalApi
@@ -38,7 +39,9 @@ async def replicas(webhook_api):
     for _ in range(2):
         callers = Callers(webhook_api, Cluster(webhook_api, within_s=5, remember_s=10))
         app = web.Application(client_max_size=7 << 20)
-        JournalApi(webhook_api, JournalStore(webhook_api), callers, Metrics("test"), lambda *_: None).add_to(app)
+        JournalApi(webhook_api, JournalStore(webhook_api, 16 << 20), callers, Metrics("test"), lambda *_: None).add_to(
+            app
+        )
         clients.append(TestClient(TestServer(app)))
         await clients[-1].start_server()
     yield clients
@@ -113,6 +116,91 @@ async def test_g5_a_journal_of_more_than_a_megabyte_lies_in_several_secrets(api,
     await send(replicas[1], name, mine, *(Change(app, DELETED) for app in noise))
     left = [each["metadata"]["name"] for each in (await api.get(f"{TEAM}/secrets"))["items"]]
     assert [each for each in left if each.startswith(name)] == [secret_name(name)]
+
+
+async def test_g5_a_journal_in_several_secrets_is_read_whole_while_it_is_written(api, replicas, shop):
+    name, pod = shop
+    mine = await token(api, pod)
+    noise = [secrets.token_hex(20_000) for _ in range(60)]
+    for first in range(0, 60, 20):
+        await send(replicas[0], name, mine, *(put(f"app-{n}", noise=noise[n]) for n in range(first, first + 20)))
+    whole = await read(replicas[0], name, mine)
+
+    async def write():
+        for n in range(20):
+            await send(replicas[0], name, mine, put(f"app-{n}", noise=noise[n][::-1]))
+
+    writing, pages = asyncio.create_task(write()), []
+    while not writing.done():
+        pages.append(await read(replicas[1], name, mine))
+    await writing
+
+    assert {(page.journal, len(page.applications)) for page in pages} == {(whole.journal, 60)}
+    assert [page.revision for page in pages] == sorted(page.revision for page in pages)
+    left = [each["metadata"]["name"] for each in (await api.get(f"{TEAM}/secrets"))["items"]]
+    assert not [each for each in left if each.startswith(name) and "unreadable" in each]
+
+
+async def test_g5_a_deleted_secret_is_another_journal_and_a_broken_one_is_kept(api, replicas, shop):
+    name, pod = shop
+    mine = await token(api, pod)
+    path = f"{TEAM}/secrets/{secret_name(name)}"
+    await send(replicas[0], name, mine, put("a"))
+    first = await read(replicas[0], name, mine)
+
+    await api.delete(path)
+    second = await read(replicas[1], name, mine)
+    await send(replicas[1], name, mine, put("b"))
+    await api.patch(path, {"data": {"journal": "bm9uc2Vuc2U="}}, MERGE_PATCH)
+    third = await read(replicas[0], name, mine)
+
+    assert len({first.journal, second.journal, third.journal}) == 3
+    assert (third.journal, third.applications) == ((await read(replicas[1], name, mine)).journal, {})
+    names = [each["metadata"]["name"] for each in (await api.get(f"{TEAM}/secrets"))["items"]]
+    (kept,) = (each for each in names if each.startswith(f"{secret_name(name)}-unreadable-"))
+    assert (await api.get(f"{TEAM}/secrets/{kept}"))["data"] == {"journal": "bm9uc2Vuc2U="}
+
+
+async def test_g5_a_rayservice_that_was_made_again_has_no_journal_of_the_old_one(api, replicas, shop):
+    name, pod = shop
+    await send(replicas[0], name, await token(api, pod), put("a"))
+    before = (await api.get(f"{TEAM}/secrets/{secret_name(name)}"))["metadata"]["ownerReferences"][0]
+
+    for path in (f"rayservices/{name}", f"rayclusters/{pod['metadata']['ownerReferences'][0]['name']}"):
+        await api.delete(f"/apis/ray.io/v1/namespaces/team/{path}")
+    await api.delete(f"{TEAM}/pods/{pod['metadata']['name']}", gracePeriodSeconds="0")
+    again = await token(api, await head_pod(api, await rayservice(api, name)))
+
+    assert (await read(replicas[1], name, again)).applications == {}
+    await send(replicas[1], name, again, put("b"))
+    after = (await api.get(f"{TEAM}/secrets/{secret_name(name)}"))["metadata"]["ownerReferences"][0]
+    assert before["uid"] != after["uid"]
+
+
+async def test_g12_a_rule_that_is_missing_is_named_in_the_log(api, replicas, shop, caplog):
+    name, pod = shop
+    mine = await token(api, pod)
+    role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/holdfast-webhook"
+    rules = (await api.get(role))["rules"]
+    less = [each for each in rules if each["resources"] != ["tokenreviews"]]
+
+    async def status():
+        return (await replicas[0].get(f"/v1/journal/team/{name}", headers=bearer(mine))).status
+
+    async def is_denied():
+        return await status() == 503
+
+    async def is_back():
+        return await status() == 200
+
+    await api.patch(role, {"rules": less}, MERGE_PATCH)
+    try:
+        await until(is_denied)
+    finally:
+        await api.patch(role, {"rules": rules}, MERGE_PATCH)
+
+    assert 'cannot create resource "tokenreviews" in API group "authentication.k8s.io"' in caplog.records[-1].error
+    await until(is_back)
 
 
 async def test_g12_no_other_token_gets_in_and_all_hear_the_same(api, replicas, shop):

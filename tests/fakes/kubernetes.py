@@ -34,6 +34,9 @@ class Kubernetes:
         self.before_write: Callable[[str], None] | None = None
         """Called once with the path before the next write: somebody else who is faster."""
 
+        self.after_read: Callable[[str], None] | None = None
+        """Called with the path after each reading of an object: somebody else who writes in between."""
+
         self._version = 100
         self._changed = asyncio.Condition()
         self._log: list[tuple[int, str, str, dict[str, Any]]] = []
@@ -76,7 +79,10 @@ class Kubernetes:
         if request.path in self.raw:
             return web.json_response(self.raw[request.path])
         if found := self.objects.get(request.path):
-            return web.json_response(found)
+            answer = web.json_response(found)
+            if self.after_read:
+                self.after_read(request.path)
+            return answer
         if not request.path.endswith("s"):
             return _status(404, f"{request.path} not found")
         if request.query.get("watch"):

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import ClientSession, TCPConnector, web
 
 from certs import authority
-from certs.bundle import CERT, KEY, Pair
+from certs.bundle import CA_CERT, CERT, KEY, Pair
 from certs.folder import Folder
 from certs.renewal import Terms
 from certs.tls import LiveContext
@@ -155,3 +155,17 @@ def test_a_folder_that_changes_is_read_again_and_a_bad_one_is_survived(tmp_path,
     assert folder.step()
     assert live.loaded == TWO.serving
     assert metrics.failures._value.get() == 2
+
+
+def test_g5_a_folder_says_whom_to_trust_and_where_it_does_not_the_log_says_what_that_means(tmp_path, metrics, caplog):
+    live = LiveContext()
+    (tmp_path / CERT).write_bytes(ONE.serving.cert_pem)
+    (tmp_path / KEY).write_bytes(ONE.serving.key_pem)
+
+    Folder(tmp_path, live, metrics).step()
+    assert live.trust_pem == b""
+    assert [record.message for record in caplog.records] == ["no ca.crt: sidecars go without the journal"]
+
+    (tmp_path / CA_CERT).write_bytes(ONE.trust_pem())
+    Folder(tmp_path, live, metrics).step()
+    assert live.trust_pem == ONE.trust_pem()

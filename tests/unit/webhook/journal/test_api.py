@@ -1,6 +1,8 @@
 """The journal over HTTP, with a Kubernetes that keeps what it is given."""
 
 import asyncio
+import base64
+import io
 import json
 
 import msgspec
@@ -8,9 +10,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from serveconfig.journal import DELETED, Change, Changes, Finding, Page, Report, Taken
+from serveconfig.journal import DELETED, Change, Changes, Entry, Finding, Page, Report, Taken
 from tests.fakes.kubernetes import Kubernetes, connected
 from webhook.cluster import Cluster
+from webhook.events import About
 from webhook.journal import packing
 from webhook.journal.api import JournalApi
 from webhook.journal.callers import Callers
@@ -22,6 +25,7 @@ RAY = "/apis/ray.io/v1/namespaces/team"
 SECRET = f"{TEAM}/secrets/{secret_name('shop')}"
 REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 SHOP = "/v1/journal/team/shop"
+MOST_BYTES = 100_000
 
 
 def raycluster(name, rayservice):
@@ -76,7 +80,9 @@ async def replicas(kubernetes, metrics, told):
         for _ in range(2):
             callers = Callers(api, Cluster(api, within_s=1, remember_s=10))
             app = web.Application(client_max_size=7 << 20)
-            JournalApi(api, JournalStore(api), callers, metrics, lambda *each: told.append(each)).add_to(app)
+            JournalApi(api, JournalStore(api, MOST_BYTES), callers, metrics, lambda *each: told.append(each)).add_to(
+                app
+            )
             clients.append(TestClient(TestServer(app)))
             await clients[-1].start_server()
         yield clients
@@ -106,8 +112,12 @@ async def send(http, *changes, status=200, path=SHOP, **more):
     return msgspec.json.decode(await answer.read(), type=Taken) if status == 200 else await answer.json()
 
 
-def put(name, text='{"name": "a", "f": 1.0}'):
-    return Change(name, msgspec.Raw(text.encode()))
+def put(name, text=None):
+    return Change(name, msgspec.Raw((text or f'{{"name": "{name}", "f": 1.0}}').encode()))
+
+
+def counted(metrics, method, outcome):
+    return f'holdfast_journal_requests_total{{method="{method}",outcome="{outcome}"}} 1.0' in metrics.print().decode()
 
 
 async def test_g5_what_was_sent_is_read_again_byte_for_byte(http):
@@ -167,17 +177,130 @@ async def test_g5_a_secret_of_a_rayservice_that_is_gone_is_not_read(http, kubern
     assert set((await read(http)).applications) == {"b"}
 
 
-async def test_g5_a_secret_that_cannot_be_read_is_kept_under_another_name(http, kubernetes):
-    await send(http, put("a"))
-    broken = kubernetes.objects[SECRET]
-    kubernetes.put(SECRET, {**broken, "data": {"journal": "bm9uc2Vuc2U="}})
+def broken(kubernetes):
+    kubernetes.put(SECRET, {**kubernetes.objects[SECRET], "data": {"journal": "bm9uc2Vuc2U="}})
 
-    assert (await read(http)).applications == {}
+
+def kept(kubernetes):
+    return [each["data"]["journal"] for path, each in kubernetes.objects.items() if "-unreadable-" in path]
+
+
+async def test_g5_a_secret_that_cannot_be_read_is_kept_under_another_name(http, kubernetes, told):
+    await send(http, put("a"))
+    broken(kubernetes)
+
+    first, second = await read(http), await read(http)
     await send(http, put("b"))
 
-    kept = [each for path, each in kubernetes.objects.items() if "-unreadable-" in path]
-    assert [each["data"]["journal"] for each in kept] == ["bm9uc2Vuc2U="]
+    assert (first.applications, first.journal) == ({}, second.journal)
+    assert kept(kubernetes) == ["bm9uc2Vuc2U="]
     assert set((await read(http)).applications) == {"b"}
+    assert [notice.reason for _, notice in told] == ["JournalPutAside"]
+
+
+async def test_g5_a_secret_that_cannot_be_kept_is_not_written_over(http, kubernetes):
+    await send(http, put("a"))
+    broken(kubernetes)
+    kubernetes.refuse["POST", f"{TEAM}/secrets"] = 403
+
+    await send(http, put("b"), status=503)
+
+    assert kubernetes.objects[SECRET]["data"] == {"journal": "bm9uc2Vuc2U="}
+
+
+async def test_g5_of_two_replicas_that_find_it_broken_both_go_on_with_one_new_journal(replicas, kubernetes):
+    await send(replicas[0], put("a"))
+    broken(kubernetes)
+
+    pages = await asyncio.gather(*(read(replicas[n % 2]) for n in range(6)))
+
+    assert kept(kubernetes) == ["bm9uc2Vuc2U="]
+    assert len({page.journal for page in pages}) == 1
+
+
+async def large_journal(http):
+    await send(http, *(put(f"app-{n}", json.dumps({"name": f"app-{n}", "n": 0})) for n in range(60)))
+
+
+async def test_g5_a_journal_that_is_written_while_it_is_read_is_not_broken(http, kubernetes, monkeypatch):
+    monkeypatch.setattr(packing, "PART_BYTES", 400)
+    await large_journal(http)
+    old = kubernetes.objects.copy()
+    await send(http, *(put(f"app-{n}", json.dumps({"name": f"app-{n}", "n": 1})) for n in range(60)))
+    new = kubernetes.objects.copy()
+    moves = 4
+    kubernetes.objects = old
+
+    def written_in_between(path):
+        nonlocal moves
+        if path == SECRET and moves:
+            moves -= 1
+            kubernetes.objects = new if kubernetes.objects is old else old
+
+    kubernetes.after_read = written_in_between
+
+    assert len((await read(http)).applications) == 60
+    assert kept(kubernetes) == []
+
+
+async def test_g5_a_journal_that_changes_under_every_look_is_a_conflict_and_not_broken(http, kubernetes, monkeypatch):
+    monkeypatch.setattr(packing, "PART_BYTES", 400)
+    await large_journal(http)
+    for path in [path for path in kubernetes.objects if path.startswith(f"{SECRET}-")]:
+        kubernetes.remove(path)
+
+    kubernetes.after_read = lambda path: path == SECRET and kubernetes.put(SECRET, kubernetes.objects[SECRET])
+
+    assert (await http.get(SHOP, headers=bearer())).status == 409
+    assert kept(kubernetes) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("a", '{"name": "b", "secret": "hunter2"}', "the config under the name 'a' is of another application"),
+        ("a", '["hunter2"]', "cannot be read"),
+        ("ä", '{"name": "ä"}', "is not ASCII"),
+        ("", '{"name": ""}', "1 to 512 characters"),
+    ],
+)
+async def test_g12_what_is_no_config_is_refused_with_all_that_came_with_it(http, kubernetes, name, text, why):
+    said = await send(http, put("good"), put(name, text), status=400)
+
+    assert why in said["detail"]
+    assert "hunter2" not in json.dumps(said)
+    assert SECRET not in kubernetes.objects
+
+
+async def test_more_than_is_read_at_once_is_too_large(http, metrics):
+    answer = await http.patch(SHOP, data=io.BytesIO(b" " * (8 << 20)), headers=bearer())
+
+    assert (answer.status, answer.content_type) == (413, "application/problem+json")
+    assert counted(metrics, "PATCH", "too_large")
+
+
+async def test_g12_of_a_fault_of_our_own_the_log_has_the_place_and_not_the_words(http, metrics, monkeypatch, caplog):
+    def fails(_page):
+        raise RuntimeError("hunter2")
+
+    monkeypatch.setattr("webhook.journal.api._json", fails)
+
+    answer = await http.get(SHOP, headers=bearer())
+
+    assert answer.status == 500
+    assert "hunter2" not in caplog.text + await answer.text()
+    assert ["api.py" in record.where for record in caplog.records] == [True]
+    assert counted(metrics, "GET", "failed")
+
+
+async def test_g12_a_rule_that_the_webhook_lacks_is_named_in_the_log_and_to_nobody_else(http, kubernetes, caplog):
+    kubernetes.refuse["POST", REVIEWS] = 403
+
+    answer = await http.get(SHOP, headers=bearer())
+
+    assert answer.status == 503
+    assert "refused by the test" in caplog.records[-1].error
+    assert "refused by the test" not in await answer.text()
 
 
 async def test_g5_a_large_journal_lies_in_several_secrets_and_leaves_none_behind(http, kubernetes, monkeypatch):
@@ -190,14 +313,32 @@ async def test_g5_a_large_journal_lies_in_several_secrets_and_leaves_none_behind
     assert [path for path in kubernetes.objects if "/secrets/" in path] == [SECRET]
 
 
-async def test_g5_a_full_journal_stores_nothing_and_says_so(http, kubernetes, monkeypatch):
-    monkeypatch.setattr(packing, "PART_BYTES", 300)
-    monkeypatch.setattr(packing, "MOST_PARTS", 1)
+async def test_g5_a_full_journal_stores_nothing_and_says_so(http, kubernetes, told, metrics):
+    texts = {f"app-{n}": json.dumps({"name": f"app-{n}", "text": "x" * 30_000}) for n in range(4)}
+    await send(http, *(put(name, text) for name, text in texts.items() if name != "app-3"))
+    before = kubernetes.objects[SECRET]
 
-    said = await send(http, *(put(f"app-{n}") for n in range(99)), status=507)
+    said = await send(http, put("app-3", texts["app-3"]), put("small"), status=507)
 
     assert said["title"] == "Journal full"
-    assert SECRET not in kubernetes.objects
+    assert "and may have 100000. Nothing was stored." in said["detail"]
+    assert kubernetes.objects[SECRET] == before
+    assert [notice.reason for _, notice in told] == ["JournalFull"]
+    assert counted(metrics, "PATCH", "full")
+    await send(http, Change("app-0", DELETED), put("app-3", texts["app-3"]))
+
+
+async def test_g5_what_is_already_too_large_may_become_smaller(kubernetes):
+    about = About("team", "shop", "u-shop")
+    both, one = ({"a", "b"}, {"a"})
+
+    async with connected(kubernetes) as api:
+        for most_bytes, names in ((10_000, both), (100, one)):
+            store = JournalStore(api, most_bytes)
+            stored = await store.read(about)
+            entries = {name: Entry(msgspec.Raw(f'{{"name":"{name}"}}'.encode()), 1, "c") for name in names}
+            await store.write(about, msgspec.structs.replace(stored.journal, entries=entries), stored)
+        assert (await store.read(about)).journal.entries.keys() == one
 
 
 async def test_g5_what_a_sidecar_reports_becomes_an_event(http, told):
@@ -244,13 +385,60 @@ async def test_a_token_is_asked_about_once_a_minute(http, kubernetes):
     assert kubernetes.requests.count(("POST", REVIEWS)) == 1
 
 
+def jwt(**claims):
+    payload = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    return f"e30.{payload}.c2ln"
+
+
+@pytest.mark.parametrize(
+    ("token", "after_s", "asked"),
+    [
+        (jwt(exp=1030), 29, 1),
+        (jwt(exp=1030), 31, 2),
+        (jwt(exp=9999), 59, 1),
+        (jwt(exp=9999), 61, 2),
+        (jwt(exp=900), 0, 2),
+        (jwt(sub="x"), 59, 1),
+        ("a.b.c", 59, 1),
+        ("opaque", 59, 1),
+    ],
+)
+async def test_g12_a_token_is_never_believed_beyond_its_own_end(kubernetes, token, after_s, asked):
+    now = [0.0]
+    async with connected(kubernetes) as api:
+        cluster = Cluster(api, within_s=1, remember_s=10)
+        callers = Callers(api, cluster, clock=lambda: now[0], wall=lambda: 1000 + now[0])
+        assert (await callers.who(token)).rayservice == "shop"
+        now[0] += after_s
+        await callers.who(token)
+
+    assert kubernetes.requests.count(("POST", REVIEWS)) == asked
+
+
+async def test_g12_what_is_no_token_is_not_even_asked_about(kubernetes):
+    async with connected(kubernetes) as api:
+        assert await Callers(api, Cluster(api, within_s=1, remember_s=10)).who("t\udcff") is None
+
+    assert kubernetes.requests == []
+
+
+async def test_g12_of_tokens_no_more_than_so_many_are_remembered(kubernetes, monkeypatch):
+    monkeypatch.setattr("webhook.journal.callers._MOST", 2)
+    async with connected(kubernetes) as api:
+        callers = Callers(api, Cluster(api, within_s=1, remember_s=10))
+        for token in ("one", "two", "three", "three", "two", "one"):
+            await callers.who(token)
+
+    assert kubernetes.requests.count(("POST", REVIEWS)) == 4
+
+
 async def test_g11_where_the_api_server_does_not_answer_the_journal_is_unavailable(http, kubernetes, metrics):
     kubernetes.refuse["GET", f"{RAY}/rayservices/shop"] = 500
 
     answer = await http.get(SHOP, headers=bearer())
 
     assert answer.status == 503
-    assert 'holdfast_journal_requests_total{method="GET",outcome="unavailable"} 1.0' in metrics.print().decode()
+    assert counted(metrics, "GET", "unavailable")
 
 
 @pytest.mark.parametrize(

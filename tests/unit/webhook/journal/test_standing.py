@@ -39,7 +39,16 @@ def test_g2_dynamic_is_what_a_glob_names_and_what_a_listed_writer_has_added():
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("90", 90), ("90s", 90), ("1.5m", 90), (" 2h ", 7200), (None, None), ("soon", None), ("", None)],
+    [
+        ("90", 90),
+        ("90s", 90),
+        ("1.5m", 90),
+        (" 2h ", 7200),
+        (None, None),
+        ("soon", None),
+        ("", None),
+        ("9" * 400, None),
+    ],
 )
 def test_g6_a_deadline_is_a_number_with_a_unit(text, seconds):
     assert standing.deadline(text) == seconds

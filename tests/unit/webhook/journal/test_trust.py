@@ -64,6 +64,27 @@ async def test_g11_a_failure_is_tried_again(api, kubernetes):
     assert PATH in kubernetes.objects
 
 
+async def test_g11_a_namespace_in_which_no_head_has_come_is_not_asked_for_ever(api, kubernetes):
+    kubernetes.refuse["POST", "/api/v1/namespaces/team/configmaps"] = 403
+    now = [1000.0]
+    trust = Trust(api, lambda: b"PEM", set, clock=lambda: now[0])
+    trust.want("team")
+    await trust.step()
+    asked = len(kubernetes.requests)
+    now[0] += 61
+
+    await trust.step()
+
+    assert asked > 0
+    assert len(kubernetes.requests) == asked
+
+
+async def test_g11_an_authority_that_is_no_text_ends_no_webhook(api, kubernetes):
+    await Trust(api, lambda: b"\xff", lambda: {"team"}).step()
+
+    assert PATH in kubernetes.objects
+
+
 async def test_without_an_authority_nothing_is_written(api, kubernetes):
     trust = Trust(api, lambda: b"", lambda: {"team"})
 
