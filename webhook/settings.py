@@ -40,9 +40,10 @@ class Settings:
     """The largest review that is read. etcd stores no object above 1.5 MiB and the API server reads no request above
     3 MiB; a review carries an object twice, as it comes and as it is stored, and a little around it."""
 
-    max_journal_bytes: int = 16 * MIB
+    max_journal_bytes: int = 6 * MIB
     """The largest journal of a RayService, before it is compressed: some 10,000 applications. Each request has it in
-    memory for a moment, whose limit all RayServices share. Above 64 MiB nothing is read."""
+    memory for a moment, which all RayServices share: raise the webhook's memory limit with it. No more than 16 MiB
+    count."""
 
     admit_within_s: float = 2.5
     """How long an admission may take before the object is admitted as it is. The API server waits 3 s

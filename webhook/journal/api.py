@@ -1,4 +1,8 @@
-"""The journal's HTTP API (``serveconfig.journal``), on the webhook's port. Any replica may answer."""
+"""The journal's HTTP API (``serveconfig.journal``), on the webhook's port. Any replica may answer.
+
+A journal is in memory while it is asked for, and all RayServices share that memory: of one RayService one request is
+answered at a time, of all a few. What comes slowly is read before its turn.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +35,9 @@ log = logging.getLogger("holdfast.journal")
 
 PATH = "/v1/journal/{namespace}/{name}"
 
+_AT_ONCE = 4
+"""How many requests are answered at a time: with the largest journals, the webhook stays within its memory limit."""
+
 _ATTEMPTS = 8
 _PAUSE_S = 0.02
 
@@ -51,6 +58,7 @@ class Asked:
     by: Sidecar
     about: About
     rayservice: dict[str, object]
+    body: bytes
 
 
 @dataclass(slots=True)
@@ -62,7 +70,8 @@ class JournalApi:
     callers: Callers
     metrics: Metrics
     tell: Callable[[About, Notice], None]
-    _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    _room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
 
     def add_to(self, app: web.Application) -> None:
         """Its routes."""
@@ -93,10 +102,8 @@ class JournalApi:
         return _json(page)
 
     async def _patch(self, asked: Asked) -> web.Response:
-        changes = _changes(await asked.http.read())
-        lock = self._locks.setdefault(asked.about.uid, asyncio.Lock())
-        async with lock:  # of one replica's own writers none has to be told that another was faster
-            taken = await self._take(asked, changes)
+        changes = _changes(asked.body)
+        taken = await self._take(asked, changes)
         for report in changes.reports:
             self.tell(asked.about, notice(report, asked.by.raycluster))
         return _json(taken)
@@ -129,7 +136,10 @@ class JournalApi:
     async def _answer(self, http: web.Request, handler: Handler) -> web.Response:
         started_s, outcome = time.perf_counter(), JournalAnswer.FAILED
         try:
-            answer = await handler(await self._asked(http))
+            asked = await self._asked(http)
+            turn = self._turns.setdefault(asked.about.uid, asyncio.Lock())
+            async with turn, self._room:
+                answer = await handler(asked)
             outcome = JournalAnswer.DONE
         except Exception as error:  # noqa: BLE001 - aiohttp would log an unknown one's text, and that may quote (G12)
             problem = error if isinstance(error, _Problem) else _as_problem(error)
@@ -155,7 +165,8 @@ class JournalApi:
         if rayservice is None:
             log.warning("the RayService is gone", extra={"namespace": namespace, "of": name})
             raise _forbidden()
-        return Asked(http, by, About(namespace, name, rayservice["metadata"]["uid"]), rayservice)
+        about = About(namespace, name, rayservice["metadata"]["uid"])
+        return Asked(http, by, about, rayservice, await http.read())
 
 
 def notice(report: Report, raycluster: str) -> Notice:

@@ -64,6 +64,10 @@ class Replicas:
         """Of each that runs or has run."""
         return sorted([*self._resident_mb.values(), *(_resident_mb(each.pid) for each in self._running.values())])
 
+    def peak_mb(self):
+        """The most that any that runs has had."""
+        return max(_memory_mb(each.pid, "VmHWM") for each in self._running.values())
+
 
 async def webhook_token(api):
     """Of the service account that the webhook runs as."""
@@ -88,8 +92,12 @@ async def _until_ready(port):
 
 
 def _resident_mb(pid):
+    return _memory_mb(pid, "VmRSS")
+
+
+def _memory_mb(pid, what):
     status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) // 1024
+    return int(status.partition(f"{what}:")[2].split()[0]) // 1024
 
 
 def free_port():
