@@ -37,7 +37,7 @@ whatever is set."""
 _HASH_BITS = 32
 
 _LEVEL = 2
-"""zlib's. The usual 6 makes configs a sixth smaller, in five times the time."""
+"""zlib's. The usual 6 makes configs a little smaller, and takes several times as long."""
 
 
 class UnreadableJournalError(Exception):
