@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -41,6 +42,8 @@ def build(name: str, *, base: Path, out: IO[bytes]) -> None:
         _buildah(work, "push", "--disable-compression", name, f"oci-archive:{work}/image.tar:{name}")
         with (work / "image.tar").open("rb") as image:
             shutil.copyfileobj(image, out)
+    with suppress(OSError):  # another build may be in there
+        BUILDS.rmdir()
 
 
 def _buildah(work: Path, action: str, *arguments: str) -> None:
