@@ -75,7 +75,7 @@ def test_a_program_gets_everything_the_sidecar_says(apps, form, read):
     listed = read(apps("list", "-o", form)[1])["applications"]
 
     assert [(each["name"], each["owner"], each["route_prefix"]) for each in listed] == [("fruit", "kuberay", "/fruit")]
-    assert set(listed[0]) == {"name", "owner", "origin", "state", "message", "route_prefix", "etag"}
+    assert set(listed[0]) == {"name", "owner", "origin", "state", "message", "route_prefix", "deployed_at", "etag"}
 
 
 def test_names_alone_are_lines(apps):
