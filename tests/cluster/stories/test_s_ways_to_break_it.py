@@ -11,7 +11,6 @@ from tests.cluster.manifests import application
 RULES = ("patch", "clusterrole", "holdfast-webhook", "--type=json", "--patch")
 VERBS = '[{{"op": "replace", "path": "/rules/3/verbs", "value": ["{}"]}}]'
 DENY = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: deny}\nspec: {podSelector: {}}\n"
-LABEL = "holdfast.dev/inject"
 CAUSES = {
     "nothing": "all checks passed",
     "the webhook scaled to 0": "the webhook is scaled to 0",
@@ -44,9 +43,9 @@ async def test_whoever_breaks_it_is_told_the_cause_first(service, record):
     await kubectl("delete", "networkpolicy", "deny", mine)
     await kubectl("delete", "secret", "shop-holdfast-journal", mine)
     await tell("the journal's Secret deleted")
-    await kubectl("label", "namespace", service.namespace, f"{LABEL}-")
+    await kubectl("label", "namespace", service.namespace, "holdfast.dev/inject-")
     await tell("no label")
-    await kubectl("label", "namespace", service.namespace, f"{LABEL}=enabled")
+    await kubectl("label", "namespace", service.namespace, "holdfast.dev/inject=enabled")
     await asyncio.sleep(45)  # the sidecar fills another journal
     await tell("all mended")
 
