@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # What does no I/O: every line and branch of it is tested.
 PURE_APPS := cli/apps/choosing.py,cli/apps/errors.py,cli/apps/options.py,cli/apps/reading.py,cli/apps/showing.py,cli/apps/spelling.py
 PURE_CLI := cli/completion.py,cli/options.py,cli/terminal.py,cli/diff/changes.py,cli/diff/manifest.py,cli/diff/options.py,cli/diff/report.py,$(PURE_APPS)
-PURE := serveconfig/*,proxy/environment.py,proxy/settings.py,webhook/*,$(PURE_CLI)
+PURE := serveconfig/*,proxy/environment.py,proxy/listed.py,proxy/settings.py,webhook/*,$(PURE_CLI)
 SHELLS := webhook/__main__.py,webhook/app.py,webhook/cluster.py,webhook/events.py,webhook/metrics.py,webhook/watchdog.py,webhook/journal/api.py,webhook/journal/callers.py,webhook/journal/store.py,webhook/journal/trust.py
 UV := $(BIN)/uv
 # A bare machine may trust its registries through a bundle of its own: uv then reads the system's certificates, as pip does.
@@ -65,6 +65,7 @@ lock: $(UV) ## resolve the dependencies again and write requirements/*.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/runtime.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra webhook -c requirements/runtime.txt -o requirements/webhook.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra demo --extra webhook --group dev -c requirements/webhook.txt -o requirements/dev.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group page -c requirements/dev.txt -o requirements/page.txt
 
 clean: ## remove what make has made
 	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

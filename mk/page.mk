@@ -1,0 +1,12 @@
+# The sidecar's page in a real browser: Debian's chromium, driven by playwright. PAGE_FLAGS is passed on to pytest.
+.PHONY: page
+
+page: install $(VENV)/.page ## the page at /-/ in a headless Chromium, and its pictures in docs/images (installs Debian's chromium)
+	@command -v chromium >/dev/null || { echo "installing chromium"; export DEBIAN_FRONTEND=noninteractive; \
+	  install="apt-get install --yes --quiet=2 --no-install-recommends -o DPkg::Lock::Timeout=60 chromium"; \
+	  $$install >/dev/null 2>&1 || { apt-get update --quiet=2 && $$install >/dev/null; }; }
+	$(BIN)/pytest tests/page $(PAGE_FLAGS)
+
+$(VENV)/.page: requirements/page.txt | $(VENV)/.installed
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/page.txt
+	@touch $@
