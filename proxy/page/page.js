@@ -44,13 +44,18 @@ const named = (names) => {
   return names.slice(0, MOST_NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 };
 const clock = (ms) => new Date(ms).toLocaleTimeString();
-const moment = (at) => new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+const moment = (at) => {
+  const [when, today] = [new Date(at), new Date()];
+  const day = when.toDateString() === today.toDateString() ? {} : { dateStyle: "medium" };
+  return when.toLocaleString(undefined, { ...day, timeStyle: "short" });
+};
 
 const bare = (app) => app.state || (app.not_carried ? "not carried over" : app.arriving ? "arriving" : "not shown by Ray");
 const stateOf = (app) => (app.arriving && app.state && app.state !== "RUNNING" ? `${app.state}, arriving` : bare(app));
 const whyOf = (app) => {
   const message = app.state === "RUNNING" ? "" : app.message.trim();
-  return app.not_carried ? [`Not carried over: ${app.not_carried}`, message].filter(Boolean).join("\n") : message;
+  if (!app.not_carried) return message;
+  return [message, app.state ? `Not carried over: ${app.not_carried}` : app.not_carried].filter(Boolean).join("\n");
 };
 const carriedOf = ({ carried_over: carried }) => carried ? `from ${carried.from || "this pod's own copy"}, ${moment(carried.at)}` : "-";
 const rankOf = (app) => (WORST_FIRST.indexOf(bare(app)) + 1 || WORST_FIRST.length + 1 + (bare(app) === "RUNNING"));
@@ -106,10 +111,10 @@ function fillRow(row, app) {
   });
 }
 
-// A traceback is folded away behind its last line, which is the one that says what is wrong.
+// What is long is folded away behind its last line: of a traceback, it says what is wrong.
 function explain(cell, why) {
   const lines = why.split("\n").filter((line) => line.trim());
-  const line = why.startsWith("Not carried over") ? lines[0] : lines[lines.length - 1];
+  const line = lines[lines.length - 1];
   if (lines.length === 1 && line.length <= LONGEST_LINE) return void cell.replaceChildren(why);
   const summary = made("summary", {}, line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE - 3)}...` : line);
   const isOpen = cell.firstElementChild?.open;
