@@ -38,6 +38,8 @@ const ROLES = { active: "this cluster has the traffic", pending: "this cluster i
 const WORST_FIRST = ["not carried over", "DEPLOY_FAILED", "UNHEALTHY", "not shown by Ray", "arriving", "DEPLOYING"];
 const KINDS = { RUNNING: "good", DEPLOY_FAILED: "bad", UNHEALTHY: "bad", "not carried over": "bad", "not shown by Ray": "bad" };
 
+const NO_CONTROLLER = "Ray shows no controller of Serve";
+
 const several = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 const named = (names) => {
   const rest = names.length - MOST_NAMED;
@@ -133,8 +135,8 @@ function changesTo(applications) {
   return told;
 }
 
-function showApplications(applications, isFirst) {
-  const told = isFirst ? [] : changesTo(applications);
+function showApplications(applications, isFirst, isSure) {
+  const told = isFirst ? [] : isSure ? changesTo(applications) : [NO_CONTROLLER];
   const gone = new Set(rows.keys());
   for (const app of applications) {
     gone.delete(app.name);
@@ -216,17 +218,21 @@ function show(status, isFirst) {
   fill("last-put", status.last_put?.at, putOf(status.last_put));
   write(byId("version"), status.version);
   warn(status.applications.filter((app) => app.not_carried));
-  showApplications(status.applications, isFirst);
-  byId("empty").hidden = status.applications.length > 0;
-  write(byId("empty"), emptyWords(status));
+  showApplications(status.applications, isFirst, status.serve_running);
+  const notice = noticeOf(status);
+  byId("notice").hidden = !notice;
+  write(byId("notice"), notice);
   tick();
 }
 
-function emptyWords(status) {
+// A list without a controller is no proof that nothing runs.
+function noticeOf(status) {
   const how = "To deploy one: holdfast apps apply -f FILE, or PUT it to applications/NAME below this page. What a RayService " +
     "declares comes with KubeRay's next PUT.";
-  if (status.serve_running) return `No application runs, and none is expected. ${how}`;
-  return `Ray shows no controller of Serve: it does not run yet, or the dashboard cannot look it up at the moment. ${how}`;
+  const isEmpty = !status.applications.length;
+  if (status.serve_running) return isEmpty ? `No application runs, and none is expected. ${how}` : "";
+  const doubt = `${NO_CONTROLLER}: Serve does not run, or Ray's dashboard cannot look it up at the moment.`;
+  return `${doubt} ${isEmpty ? how : "The table has what else is known."}`;
 }
 
 function warn(lost) {

@@ -63,6 +63,27 @@ async def test_g4_while_ray_is_away_the_page_says_why_keeps_what_it_knew_and_rec
     await expect(alert).to_be_hidden()
 
 
+async def test_g4_a_list_without_a_controller_is_not_told_as_the_end_of_all_applications(scene, look_at):
+    await scene.kuberay_declares(app("shop"))
+    await scene.puts(app("model"))
+    look = await look_at(scene.url)
+    await look.until_live()
+
+    scene.ray.lookup_timeout_s = 0.1
+    scene.ray.freeze_gcs()
+    await scene.ray.restart_dashboard()
+
+    notice = look.page.locator("#notice")
+    await expect(notice).to_contain_text(
+        "Ray shows no controller of Serve: Serve does not run, or Ray's dashboard cannot"
+    )
+    assert "gone" not in await look.page.locator("#said").text_content()
+    assert (await look.rows())["shop"]["State"] == "not shown by Ray"
+    scene.ray.thaw_gcs()
+    await expect(notice).to_be_hidden()
+    assert (await look.rows())["model"]["State"] == "RUNNING"
+
+
 async def test_g4_while_the_sidecar_is_away_the_page_says_since_when_and_recovers(scene, look_at):
     await scene.kuberay_declares(app("shop"))
     look = await look_at(scene.url)

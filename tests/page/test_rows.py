@@ -80,10 +80,10 @@ async def test_where_nothing_runs_a_sentence_says_what_to_do(scene, look_at):
     look = await look_at(scene.url)
     await look.until_live()
 
-    assert "Ray shows no controller of Serve" in await look.text("#empty")
-    assert "holdfast apps apply -f FILE" in await look.text("#empty")
+    assert "Ray shows no controller of Serve" in await look.text("#notice")
+    assert "holdfast apps apply -f FILE" in await look.text("#notice")
     await scene.kuberay_declares()
-    await expect(look.page.locator("#empty")).to_contain_text("No application runs, and none is expected.")
+    await expect(look.page.locator("#notice")).to_contain_text("No application runs, and none is expected.")
     assert not await look.page.locator("table").is_visible()
 
 
