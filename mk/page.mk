@@ -2,7 +2,7 @@
 # The pictures in the README are those that its tests make: make page PAGE_FLAGS="--pictures docs/images"
 .PHONY: page
 
-page: install $(VENV)/.page ## the page at /-/ in a headless Chromium (installs Debian's chromium)
+page: install $(VENV)/.page ## the page at /-/ in a headless Chromium, in a minute and a half (installs Debian's chromium)
 	@command -v chromium >/dev/null || { echo "installing chromium"; export DEBIAN_FRONTEND=noninteractive; \
 	  install="apt-get install --yes --quiet=2 --no-install-recommends -o DPkg::Lock::Timeout=60 chromium"; \
 	  $$install >/dev/null 2>&1 || { apt-get update --quiet=2 && $$install >/dev/null; }; }

@@ -18,8 +18,9 @@ from proxy.http.head import Headers
 from proxy.http.local import Answer, Request
 from proxy.ray import Ray
 
-STYLE, SCRIPT = b"/* page.css */", b"/* page.js */"
-"""Where ``page.html`` wants the other two."""
+SCRIPTS = ("words.js", "table.js", "page.js")
+STYLE_HERE, SCRIPT_HERE = b"/* the style */", b"/* the scripts */"
+"""Where ``page.html`` wants them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,10 @@ class Page:
 
     @classmethod
     def read(cls, folder: Path = Path(__file__).parent) -> Page:
-        """The page whose three files lie in ``folder``."""
-        html, style, script = ((folder / f"page.{kind}").read_bytes() for kind in ("html", "css", "js"))
-        body = html.replace(STYLE, style).replace(SCRIPT, script)
+        """The page whose files lie in ``folder``."""
+        html, style = (folder / "page.html").read_bytes(), (folder / "page.css").read_bytes()
+        script = b"\n".join((folder / name).read_bytes() for name in SCRIPTS)
+        body = html.replace(STYLE_HERE, style).replace(SCRIPT_HERE, script)
         return cls(
             body,
             (

@@ -7,7 +7,7 @@ from base64 import b64encode
 import pytest
 
 from proxy.app import Sidecar
-from proxy.page.document import SCRIPT, STYLE, Page
+from proxy.page.document import SCRIPT_HERE, STYLE_HERE, Page
 from proxy.settings import Settings
 from serveconfig.errors import UnknownStateError
 from tests.doubles import PlayedRay, PlayedRequest
@@ -74,8 +74,8 @@ def test_every_address_in_the_page_is_relative():
 
 
 def test_the_page_is_whole_and_small():
-    assert STYLE not in PAGE.body
-    assert SCRIPT not in PAGE.body
+    assert STYLE_HERE not in PAGE.body
+    assert SCRIPT_HERE not in PAGE.body
     assert len(PAGE.body) < 30_000
 
 
