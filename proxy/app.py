@@ -27,6 +27,7 @@ from proxy.journal.syncing import Syncing
 from proxy.metrics import Metrics
 from proxy.oneapp import PREFIX, OneApplication
 from proxy.openapi import openapi
+from proxy.page.document import Page
 from proxy.problems import problem
 from proxy.ray import Ray, RayRefusedError
 from proxy.record import Record
@@ -68,7 +69,7 @@ class Sidecar:
         view = KubeRayView(arrivals.shown, observer.saw_list, settings, metrics)
         deployments = Deployments(record, settings, metrics, observer, on_change=view.forget)
         carrying = Carrying(copy, deployments, observer, syncing, settings, metrics, credentials)
-        pages = StatusPages(deployments, view, syncing, metrics, version)
+        pages = StatusPages(deployments, view, syncing, carrying, metrics, version)
         serve, one = ServeApplications(deployments, syncing), OneApplication(deployments, syncing)
         handlers: dict[Handling, RayHandler] = {
             Handling.VIEW: view.get,
@@ -77,6 +78,7 @@ class Sidecar:
             Handling.SHUTDOWN: serve.shutdown,
         }
         own: dict[str, dict[str, RayHandler]] = {
+            "/-/": {"GET": Page.read().get},
             "/-/healthz": {"GET": pages.healthz},
             "/-/status": {"GET": pages.status},
             "/-/metrics": {"GET": pages.metrics_page},

@@ -79,6 +79,22 @@ _APPLICATION: Json = {
     "deployed_at": {"type": ["string", "null"], "description": "When somebody last deployed it (RFC 3339)."},
     "etag": {"type": ["string", "null"]},
 }
+_TOLD: Json = {
+    **{name: schema for name, schema in _APPLICATION.items() if name != "etag"},
+    "state": {"type": ["string", "null"], "description": "As above; null: it does not run here."},
+    "message": {"type": "string", "description": "As above, its beginning and its end."},
+    "journal": {
+        "enum": ["written", "queued", "none", None],
+        "description": "Whether the journal has it; null: KubeRay declares it, so the journal need not.",
+    },
+    "carried_over": {
+        "type": ["object", "null"],
+        "required": ["from", "at"],
+        "properties": {"from": {"type": "string"}, "at": {"type": "string", "format": "date-time"}},
+    },
+    "not_carried": {"type": ["string", "null"], "description": "Why it could not be carried over."},
+    "arriving": {"type": "boolean", "description": "It is to be carried over, or was and has not settled."},
+}
 _PROBLEM: Json = {
     "type": "object",
     "required": ["type", "title", "status", "detail"],
@@ -128,14 +144,25 @@ _SCHEMAS: Json = {
         "type": "object",
         "required": [
             "version",
+            "rayservice",
+            "raycluster",
             "ray_version",
             "serve_running",
             "declared",
+            "applications",
             "dynamic",
             "not_carried_over",
             "journal",
             "last_put",
         ],
+        "properties": {
+            "rayservice": {"type": ["string", "null"], "description": "Namespace and name, with a slash between."},
+            "raycluster": {"type": ["string", "null"]},
+            "applications": {
+                "type": "array",
+                "items": {"type": "object", "required": [*_TOLD], "properties": _TOLD},
+            },
+        },
     },
 }
 _BODY: Json = {
@@ -165,6 +192,7 @@ DOCUMENT: Json = {
         "description": "One Ray Serve application at a time, beside KubeRay.",
     },
     "paths": {
+        "/-/": {"get": {"responses": {"200": {"description": "A page for people.", "content": {"text/html": {}}}}}},
         "/-/healthz": {
             "get": {"responses": {"200": {"description": "The process answers.", "content": {"text/plain": {}}}}}
         },

@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from http import HTTPStatus
 
+from proxy import listed
 from proxy.deploying import Deployments, LastPut
 from proxy.http.local import Answer, Request
+from proxy.journal.carrying import Carrying
 from proxy.journal.syncing import Syncing
 from proxy.metrics import CONTENT_TYPE, Metrics
 from proxy.oneapp import owner
 from proxy.problems import json_answer
 from proxy.ray import Ray
+from proxy.times import utc
 from proxy.view import KubeRayView
 from serveconfig.errors import UnreadableAnswerError
 from serveconfig.running import Running
@@ -27,6 +29,7 @@ class StatusPages:
     deployments: Deployments
     view: KubeRayView
     syncing: Syncing
+    carrying: Carrying
     metrics: Metrics
     version: str
     kuberay_seen_at: float | None = None
@@ -37,48 +40,44 @@ class StatusPages:
         return Answer(HTTPStatus.OK, ((b"Content-Type", b"text/plain; charset=utf-8"),), (b"ok\n",))
 
     async def status(self, ray: Ray, request: Request) -> Answer:
-        """What is declared, what else runs, the last PUT: read with the caller's credentials, as it names applications.
+        """Every application, what is declared, the last PUT: read with the caller's credentials, as they are named.
 
         Raises:
             RayRefusedError, UnknownStateError, UnreadableAnswerError: as for any reading.
         """
         reading = ray.as_caller(request.head.headers)
         running = await ray.running(reading)
-        declared = self.deployments.record.declared
+        declared, copy = self.deployments.record.declared, self.syncing.copy.now
+        settings, has_journal = self.deployments.settings, self.syncing.client is not None
+        left_behind = self.carrying.left_behind
         return json_answer(
             {
                 "version": self.version,
+                "rayservice": settings.journal_rayservice or None,
+                "raycluster": settings.journal_cluster or None,
                 "ray_version": (await ray.version(reading)).text,
                 "serve_running": running.has_controller,
                 "declared": {"known": declared.config is not None, "applications": sorted(declared.names)},
+                "applications": listed.applications(running, declared, copy, left_behind, has_journal=has_journal),
                 "dynamic": [
                     {
                         "name": app.name,
                         "origin": app.origin,
                         "state": app.status,
                         "route_prefix": app.route_prefix,
-                        **self._kept(app.name),
+                        "journal": listed.journaled(app.name, copy, has_journal=has_journal),
+                        "carried_over": listed.carried_over(app.name, copy),
                     }
                     for app in running.applications.values()
                     if app.name not in declared.names
                 ],
-                "not_carried_over": [{"name": name, "why": why} for name, why in self.syncing.copy.now.refused.items()],
+                "not_carried_over": [{"name": name, "why": why} for name, why in copy.refused.items()],
                 "journal": self._journal(),
                 "last_put": _told(self.deployments.last_put),
-                "kuberay_last_request": _utc(self.kuberay_seen_at),
+                "kuberay_last_request": utc(self.kuberay_seen_at),
                 "last_good_answer_age_s": None if (age := self._age_s()) is None else round(age, 1),
             }
         )
-
-    def _kept(self, name: str) -> dict[str, object]:
-        """Whether the journal has an application, and whence it came if it was carried over."""
-        now = self.syncing.copy.now
-        has = "none" if self.syncing.client is None or name not in now.held else "written"
-        carried = now.carried.get(name)
-        return {
-            "journal": "queued" if name in now.unsent else has,
-            "carried_over": None if carried is None else {"from": carried.source, "at": _utc(carried.at)},
-        }
 
     def _journal(self) -> dict[str, object] | None:
         """How it is with the journal; None where there is none."""
@@ -88,7 +87,7 @@ class StatusPages:
         return {
             "reachable": self.syncing.has_read and not self.syncing.problem,
             "problem": self.syncing.problem or None,
-            "last_contact": _utc(self.syncing.contact_at),
+            "last_contact": utc(self.syncing.contact_at),
             "revision": now.revision,
             "queued": len(now.unsent),
             "role": now.role,
@@ -121,12 +120,8 @@ class StatusPages:
         return time.monotonic() - self.view.last.at if self.view.last else None
 
 
-def _utc(at: float | None) -> str | None:
-    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
-
-
 def _told(last: LastPut | None) -> dict[str, object] | None:
     if last is None:
         return None
     names = {"kept": last.kept, "retired": last.retired, "taken_over": last.taken_over}
-    return {"at": _utc(last.at), "caller": last.by, "outcome": last.outcome, **names}
+    return {"at": utc(last.at), "caller": last.by, "outcome": last.outcome, **names}

@@ -45,7 +45,11 @@ _BAD_CONFIG = "Ray refused its config (400)"
 
 @dataclass(slots=True)
 class Carrying:
-    """``headers`` are the credentials of the head's own container, if Ray asks for any."""
+    """``headers`` are the credentials of the head's own container, if Ray asks for any.
+
+    ``left_behind`` are applications of ``serve.run`` that were there before and could not be brought. Who asks for them
+    gets them until this process ends; the Event says it for good.
+    """
 
     copy: JournalCopy
     deployments: Deployments
@@ -54,6 +58,7 @@ class Carrying:
     settings: Settings
     metrics: Metrics
     headers: Headers = ()
+    left_behind: tuple[str, ...] = ()
     _next: float = float("-inf")
     _looked: float = float("-inf")
 
@@ -184,7 +189,7 @@ class Carrying:
         if now.carried:
             why = f"{len(now.carried)} of {len(now.carried) + len(now.refused)}"
             self.syncing.report(Report(Finding.CARRIED_OVER, tuple(sorted(now.carried)), why))
-        gone = tuple(name for name in now.imperative if name not in running.applications)
+        self.left_behind = gone = tuple(name for name in now.imperative if name not in running.applications)
         if gone:
             self.syncing.report(
                 Report(Finding.IMPERATIVE_NOT_CARRIED, gone, "deployed by serve.run: deploy them again")

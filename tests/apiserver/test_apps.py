@@ -6,18 +6,24 @@ passes nothing on to a loopback address.
 
 import asyncio
 import contextlib
+import hashlib
 import json
+import re
 import socket
 import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
 
+import aiohttp
 import msgspec
 import pytest
 import yaml
 
 from certs.apiserver import MERGE_PATCH, ApiError
+from proxy.page.document import Page
 from serveconfig.journal import Change, Changes
+from tests.apiserver.control_plane import TOKEN
 from tests.apiserver.test_certificates import until
 from tests.unit.cli.sidecar_double import Head
 from webhook import names
@@ -169,3 +175,18 @@ async def test_the_rights_that_the_help_names_are_enough_and_without_them_it_is_
     explained = holdfast("explain", "fruit", kubeconfig=tmp_path / "reader").stdout
     assert "\nNot read: its Events (" in explained
     assert "\nNot read: its journal (" in explained
+
+
+@pytest.mark.usefixtures("team", "head")
+async def test_the_page_comes_through_the_api_server_as_its_policy_wants_it(cluster):
+    """The API server reads HTML that it passes on, and writes addresses in it anew."""
+    path = f"{cluster.url}{TEAM}/pods/shop-head:{names.PROXY_PORT}/proxy/-/"
+    token = {"Authorization": f"Bearer {TOKEN}"}
+    async with aiohttp.ClientSession(headers=token) as http, http.get(path, ssl=False) as answer:
+        page, policy = await answer.read(), answer.headers["Content-Security-Policy"]
+
+    assert answer.status == 200
+    for tag in ("style", "script"):
+        (inside,) = re.findall(rf"<{tag}>(.*?)</{tag}>".encode(), page, re.DOTALL)
+        assert b64encode(hashlib.sha256(inside).digest()).decode() in policy
+    assert re.findall(rb'href="([a-z./]*)"', page) == re.findall(rb'href="([a-z./]*)"', Page.read().body)

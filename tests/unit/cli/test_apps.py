@@ -75,17 +75,19 @@ def test_a_program_gets_everything_the_sidecar_says(apps, form, read):
     listed = read(apps("list", "-o", form)[1])["applications"]
 
     assert [(each["name"], each["owner"], each["route_prefix"]) for each in listed] == [("fruit", "kuberay", "/fruit")]
-    assert set(listed[0]) == {"name", "owner", "origin", "state", "message", "route_prefix", "deployed_at", "etag"}
+    one = {"name", "owner", "origin", "state", "message", "route_prefix", "deployed_at", "etag"}
+    assert set(listed[0]) == {*one, "journal", "carried_over", "not_carried", "arriving"}
 
 
 def test_names_alone_are_lines(apps):
     assert apps("list", "-o", "name") == (0, "fruit\n", "")
 
 
-def test_wide_has_the_etag_and_the_message(apps):
+def test_wide_has_the_journals_columns_the_etag_and_the_message(apps):
     header = apps("list", "-o", "wide")[1].splitlines()[0]
 
-    assert header.split() == ["NAME", "ORIGIN", "OWNER", "STATE", "ROUTE", "ETAG", "MESSAGE"]
+    told = ["JOURNAL", "CARRIED OVER", "NOT CARRIED", "ETAG", "MESSAGE"]
+    assert re.split(" {3,}", header) == ["NAME", "ORIGIN", "OWNER", "STATE", "ROUTE", *told]
 
 
 def test_g10_get_shows_config_and_state_with_numbers_as_they_were_written(apps, file):

@@ -53,6 +53,18 @@ def test_wide_has_the_journals_columns_where_the_sidecar_tells_of_them():
     ]
 
 
+def test_wide_is_without_them_where_an_older_sidecar_does_not():
+    assert shown([RUNNING], "wide").splitlines()[0].split() == [
+        "NAME",
+        "ORIGIN",
+        "OWNER",
+        "STATE",
+        "ROUTE",
+        "ETAG",
+        "MESSAGE",
+    ]
+
+
 def test_what_the_status_page_tells_is_put_beside_each_application():
     status = {
         "dynamic": [{"name": "a", "journal": "queued", "state": "DEPLOYING"}],

@@ -123,6 +123,17 @@ async def test_the_status_tells_what_is_declared_and_what_else_runs(ask):
     assert status["kuberay_last_request"] is not None
 
 
+async def test_the_status_lists_every_application_and_whose_head_it_is(tmp_path, ray):
+    settings = Settings(state_dir=str(tmp_path), journal_rayservice="team/shop", journal_cluster="shop-a")
+    sidecar = Sidecar.create(settings, "1.2.3")
+    request = PlayedRequest("GET", "/-/status")
+
+    status = content(await sidecar.route(ray, request.head)(request))
+
+    assert [(app["name"], app["state"]) for app in status["applications"]] == [("model", "DEPLOYING"), ("m", "RUNNING")]
+    assert (status["rayservice"], status["raycluster"]) == ("team/shop", "shop-a")
+
+
 async def test_before_anything_happened_the_status_says_so(ask):
     status = content(await ask("GET", "/-/status"))
 

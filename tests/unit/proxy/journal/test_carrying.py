@@ -173,6 +173,7 @@ async def test_g5_what_serve_run_had_made_is_named_when_all_else_is_here(carryin
         (Finding.CARRIED_OVER, ("a",)),
         (Finding.IMPERATIVE_NOT_CARRIED, ("notebook",)),
     ]
+    assert carrying.left_behind == ("notebook",)
 
 
 async def test_g11_a_fault_of_our_own_is_logged_without_its_values(carrying, ray, caplog, monkeypatch):
