@@ -60,7 +60,7 @@ def blocks(page: str, kind: str) -> list[str]:
 
 def typed(page: str) -> list[str]:
     """Every line in a block that somebody may type: those after ``$``, and those of blocks that show commands only."""
-    lines = (line for block in _BLOCK.finditer(page) for line in block["text"].splitlines())
+    lines = (line for block in _BLOCK.finditer(page) for line in block["text"].replace("\\\n", " ").splitlines())
     return [line.removeprefix("$ ").partition(" #")[0].strip() for line in lines]
 
 

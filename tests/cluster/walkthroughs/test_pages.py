@@ -18,7 +18,8 @@ from tests.cluster.node.paths import REPOSITORY
 from tests.docs import reading
 from tests.docs.shell import shell
 
-PAGES = ("docs/tutorial.md",)
+BARE = ("docs/tutorial.md", "docs/howto/webhooks-banned.md")
+INSTALLED = ("docs/howto/teams.md", "docs/howto/upgrade.md")
 THREE_MINUTES_S = 180
 
 
@@ -31,9 +32,10 @@ def reader(tmp_path):
     (installed / "kubectl").symlink_to(program())
     (installed / "helm").symlink_to(programs.HELM.path)
     (installed / "holdfast").symlink_to(Path(sys.executable).with_name("holdfast"))
-    folder = tmp_path / "holdfast"
+    folder = tmp_path / "holdfast"  # the reader's clone
     folder.mkdir()
-    return folder, {"PATH": f"{installed}:/usr/local/bin:/usr/bin:/bin", "REPOSITORY": str(REPOSITORY)}
+    (folder / "manifests").symlink_to(REPOSITORY / "manifests")
+    return folder, {"PATH": f"{installed}:/usr/local/bin:/usr/bin:/bin"}
 
 
 @pytest.fixture
@@ -51,9 +53,11 @@ async def bare():
 
 
 @pytest.mark.usefixtures("bare")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*BARE, *INSTALLED])
 async def test_what_a_page_says_is_what_happens(page, reader):
     folder, environ = reader
+    if page in INSTALLED:
+        await installation.install()
     began_s, protected_s = None, None
     async with shell(folder, environ) as typing:
         for step in reading.steps((REPOSITORY / page).read_text()):
