@@ -6,7 +6,7 @@ FROM ${BASE} AS build
 WORKDIR /build
 RUN python3 -m venv /opt/holdfast
 COPY requirements/webhook.txt requirements/dev.txt ./
-RUN /opt/holdfast/bin/pip install --no-cache-dir --require-hashes --only-binary :all: --requirement webhook.txt
+RUN /opt/holdfast/bin/pip install --no-cache-dir --no-compile --require-hashes --only-binary :all: --requirement webhook.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY serveconfig ./serveconfig
 COPY proxy ./proxy
@@ -15,8 +15,10 @@ COPY webhook ./webhook
 COPY cli ./cli
 # The build backend in the version that the lock knows. (Its hashes cannot be asked for beside a folder's.)
 RUN sed -nE 's/^([a-z0-9-]+==[^ ;]+).*/\1/p' dev.txt > pins.txt \
- && PIP_CONSTRAINT=/build/pins.txt /opt/holdfast/bin/pip install --no-cache-dir --no-deps . \
+ && PIP_CONSTRAINT=/build/pins.txt /opt/holdfast/bin/pip install --no-cache-dir --no-compile --no-deps . \
  && /opt/holdfast/bin/pip uninstall --quiet --yes pip setuptools
+# Compiled without the files' times in it: the same bytes each time, and valid though the image's files get another time.
+RUN PYTHONHASHSEED=0 /opt/holdfast/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/holdfast/lib
 
 FROM ${BASE}
 COPY --from=build /opt/holdfast /opt/holdfast

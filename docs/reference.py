@@ -19,6 +19,7 @@ import proxy.metrics
 import proxy.settings
 import webhook.metrics
 import webhook.settings
+from certs.metrics import CertificateMetrics
 from serveconfig import errors
 from tests.unit.cli import ways
 from webhook import injection, services
@@ -56,14 +57,17 @@ def _rows(prefix: str, settings: type[Any]) -> Iterator[str]:
 
 def metrics_page() -> str:
     """Every metric with its help text."""
+    webhooks = webhook.metrics.Metrics("VERSION")
+    CertificateMetrics(webhooks.registry)
     parts = {
         "The sidecar, at `/-/metrics` of its port": proxy.metrics.Metrics("VERSION").print(),
-        "The webhook, at `/metrics`": webhook.metrics.Metrics("VERSION").print(),
+        "The webhook, at `/metrics`": webhooks.print(),
     }
     rows = [line for title, page in parts.items() for line in (f"## {title}\n", *_metrics(page), "")]
     intro = (
         "# Metrics\n\nIn Prometheus' text format, beside the usual `process_*`. No label holds a name of an "
-        "application or of an object.\n\nWritten by `make docs` from `proxy/metrics.py` and `webhook/metrics.py`.\n"
+        "application or of an object.\n\nWritten by `make docs` from `proxy/metrics.py`, `webhook/metrics.py` and "
+        "`certs/metrics.py`.\n"
     )
     return "\n".join((intro, *rows))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import docs.reference
 import proxy.metrics
 import proxy.settings
 import webhook.metrics
@@ -66,7 +67,7 @@ def test_every_manifest_can_be_read(page):
 def test_every_name_of_ours_is_one_of_the_code(page):
     text = page.read_text()
     words = {value for name, value in vars(names).items() if name.isupper() and isinstance(value, str)}
-    metrics = proxy.metrics.Metrics("v").print().decode() + webhook.metrics.Metrics("v").print().decode()
+    metrics = "".join(METRICS)
     settings = {
         f"{module.PREFIX}{field.upper()}"
         for module in (proxy.settings, webhook.settings)
@@ -80,6 +81,11 @@ def test_every_name_of_ours_is_one_of_the_code(page):
     assert {each for each in variables if each not in settings and each not in ELSEWHERE} == set()
 
 
+METRICS = [
+    proxy.metrics.Metrics("v").print().decode(),
+    webhook.metrics.Metrics("v").print().decode(),
+    docs.reference.PAGES["metrics.md"](),
+]
 ELSEWHERE = {
     *(
         f"HOLDFAST_{name}" for name in ("NAMESPACE", "SERVICE", "SECRET", "CONFIGURATION", "CERTIFICATES")

@@ -1,0 +1,1 @@
+"""How a release is made: `make release`, docs/releasing.md. Nothing of it is in the wheel or in the image."""
