@@ -14,6 +14,7 @@ from typing import NamedTuple, NoReturn
 from cli import commands as cluster
 from cli import completion
 from cli.apps.options import spelled_out
+from proxy import supervising
 from proxy.settings import PREFIX, Settings, SettingsError
 
 BAD_USAGE = 2
@@ -181,6 +182,12 @@ def run_proxy(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     except SettingsError as error:
         sys.stderr.write(f"holdfast proxy: {name_options(str(error), options)}.\n")
         return BAD_USAGE
+    if supervising.is_first_process():
+        return supervising.supervised(lambda: _proxy(settings))
+    return _proxy(settings)
+
+
+def _proxy(settings: Settings) -> int:
     from proxy.__main__ import run  # noqa: PLC0415 - this command's part
 
     return run(settings)
