@@ -5,7 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 # What does no I/O: every line and branch of it is tested.
 PURE_APPS := cli/apps/choosing.py,cli/apps/errors.py,cli/apps/options.py,cli/apps/reading.py,cli/apps/showing.py,cli/apps/spelling.py
-PURE_CLI := cli/completion.py,cli/options.py,cli/terminal.py,cli/diff/changes.py,cli/diff/manifest.py,cli/diff/options.py,cli/diff/report.py,$(PURE_APPS)
+PURE_EXPLAIN := cli/explain/facts.py,cli/explain/options.py,cli/explain/report.py,cli/explain/story.py
+PURE_CHECK := cli/check/cluster.py,cli/check/findings.py,cli/check/grants.py,cli/check/heads.py,cli/check/installed.py,cli/check/namespaces.py,cli/check/pods.py,cli/check/policies.py,cli/check/report.py,cli/check/rules.py,cli/check/sidecars.py
+PURE_CLI := cli/completion.py,cli/options.py,cli/terminal.py,cli/diff/changes.py,cli/diff/manifest.py,cli/diff/options.py,cli/diff/report.py,$(PURE_EXPLAIN),$(PURE_CHECK),$(PURE_APPS)
 PURE := serveconfig/*,proxy/environment.py,proxy/listed.py,proxy/settings.py,webhook/*,$(PURE_CLI)
 SHELLS := webhook/__main__.py,webhook/app.py,webhook/cluster.py,webhook/events.py,webhook/metrics.py,webhook/watchdog.py,webhook/journal/api.py,webhook/journal/callers.py,webhook/journal/store.py,webhook/journal/trust.py
 UV := $(BIN)/uv
@@ -66,8 +68,9 @@ lock: $(UV) ## resolve the dependencies again and write requirements/*.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra webhook -c requirements/runtime.txt -o requirements/webhook.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra demo --extra webhook --group dev -c requirements/webhook.txt -o requirements/dev.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group page -c requirements/dev.txt -o requirements/page.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group site -o requirements/site.txt
 
 clean: ## remove what make has made
-	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 include $(wildcard mk/*.mk)

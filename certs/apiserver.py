@@ -11,6 +11,8 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Self
 
 import aiohttp
@@ -108,6 +110,15 @@ class ApiServer:
     async def get(self, path: str, **query: str) -> Any:  # noqa: ANN401 - JSON
         """The object or list at ``path``."""
         return await self.call("GET", path, query=query)
+
+    async def clock(self) -> datetime | None:
+        """What time it is there, to the second; None if it does not say."""
+        answer = await self._send(Request("GET", "/version"))
+        answer.close()
+        try:
+            return parsedate_to_datetime(answer.headers.get("Date", ""))
+        except ValueError:
+            return None
 
     async def find(self, path: str) -> Any:  # noqa: ANN401 - JSON
         """The object at ``path``, or None if there is none."""

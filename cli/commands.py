@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.apps import options as apps_options
 from cli.diff import options as diff_options
+from cli.explain import options as explain_options
 from cli.options import add_login, add_namespace, add_place, login
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def add(commands: Any) -> None:  # noqa: ANN401 - argparse has no public name fo
     _add_certs(commands)
     apps_options.add(commands)
     diff_options.add(commands)
+    explain_options.add(commands)
     _add_check(commands)
     for name in ("inject", "uninject"):
         _add_inject(commands, name)
@@ -157,6 +159,12 @@ def _run_diff(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return diff(options, environ)
 
 
+def _run_explain(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from cli.explain.run import run as explain  # noqa: PLC0415 - this command's part
+
+    return explain(options, environ)
+
+
 def _run_inject(options: argparse.Namespace, _: Mapping[str, str]) -> int:
     from cli.inject.rayservice import Target  # noqa: PLC0415 - this command's part
     from cli.inject.run import run as inject  # noqa: PLC0415 - this command's part
@@ -180,6 +188,7 @@ RUN: dict[str, Callable[[argparse.Namespace, Mapping[str, str]], int]] = {
     "certs": _run_certs,
     "apps": _run_apps,
     "diff": _run_diff,
+    "explain": _run_explain,
     "check": _run_check,
     "inject": _run_inject,
     "uninject": _run_inject,

@@ -1,6 +1,6 @@
 """Writes the reference pages that can be read off the code: `make docs`. A test holds the pages to the code.
 
-python -m docs.reference     writes docs/settings.md, docs/metrics.md, docs/cli.md and docs/messages.md
+python -m docs.reference     writes docs/settings.md, docs/metrics.md, docs/cli.md, docs/messages.md and docs/check.md
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import proxy.settings
 import webhook.metrics
 import webhook.settings
 from serveconfig import errors
+from tests.unit.cli import ways
 from webhook import injection, services
 from webhook.notices import WHAT_TO_DO
 
@@ -101,6 +102,22 @@ def messages_page() -> str:
     )
 
 
+def check_page() -> str:
+    """What `holdfast check` says first where something is broken, from the table that its tests go by."""
+    intro = (
+        "# What `holdfast check` finds\n\n"
+        "One line a check, and beside one that fails what to do. The checks come in an order that finds a cause before "
+        "what it causes: **begin with the first line that failed**. `-n NAMESPACE` looks at the RayServices of one "
+        "namespace, `--pre` before an installation, `-o json` is for programs; exit codes are in [cli.md](cli.md).\n\n"
+        "A line that says `not checked` names the right that is missing. To see everything takes the rights to read "
+        "what Holdfast installs, RayServices, pods, Services and NetworkPolicies, `pods/proxy` (what each sidecar says "
+        "of itself) and `subjectaccessreviews` (what the webhook may do). Nothing is changed.\n\n"
+        "Written by `make docs` from the table of its tests: `shop` is a RayService in namespace `team`, at "
+        "2026-12-01 12:00.\n\n"
+    )
+    return f"{intro}{ways.page()}\n"
+
+
 def _refusals() -> list[type[errors.Refusal]]:
     kinds = (each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.Refusal))
     return sorted((each for each in kinds if each is not errors.Refusal), key=lambda each: (each.status, each.title))
@@ -169,7 +186,13 @@ def _as_variable(default: object) -> str:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-PAGES = {"settings.md": settings_page, "metrics.md": metrics_page, "cli.md": cli_page, "messages.md": messages_page}
+PAGES = {
+    "settings.md": settings_page,
+    "metrics.md": metrics_page,
+    "cli.md": cli_page,
+    "messages.md": messages_page,
+    "check.md": check_page,
+}
 
 if __name__ == "__main__":
     for page, write in PAGES.items():

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from datetime import UTC, datetime
 
-from proxy.oneapp import owner
+from proxy.oneapp import owner, utc
 from serveconfig.declared import Declared
 from serveconfig.localcopy import LocalCopy
 from serveconfig.running import Running
@@ -41,6 +40,7 @@ def applications(
             "state": app.status if app else None,
             "message": shortened(app.message) if app else "",
             "route_prefix": app.route_prefix if app else routes.get(name),
+            "deployed_at": utc(app.deployed_at) if app else None,
             "journal": None if name in declared.names else journaled(name, copy, has_journal=has_journal),
             "carried_over": carried_over(name, copy),
             "not_carried": copy.refused.get(name) if app else refused.get(name),
@@ -70,11 +70,6 @@ def shortened(message: str) -> str:
     mark = "\n[...]\n"
     end = (LONGEST_MESSAGE - len(mark)) * 2 // 3
     return message[: LONGEST_MESSAGE - len(mark) - end] + mark + message[-end:]
-
-
-def utc(at: float | None) -> str | None:
-    """Unix time as RFC 3339 has it, in whole seconds."""
-    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
 def _origin_of_absent(name: str, left_behind: Sequence[str]) -> str:

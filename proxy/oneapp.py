@@ -18,6 +18,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from http import HTTPStatus
 from urllib.parse import unquote
 
@@ -197,6 +198,7 @@ class OneApplication:
             "state": app.status,
             "message": app.message,
             "route_prefix": app.route_prefix,
+            "deployed_at": utc(app.deployed_at),
             "etag": None if _is_browser(head) else etag(app),
         }
 
@@ -206,6 +208,11 @@ def owner(name: str, declared: Declared) -> str:
     if declared.config is None:
         return "unknown"
     return "kuberay" if name in declared.names else "dynamic"
+
+
+def utc(at: float | None) -> str | None:
+    """Unix time as RFC 3339; None for 0, which stands for unknown, and for None."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds") if at else None
 
 
 def etag(app: RunningApplication) -> str | None:

@@ -76,6 +76,7 @@ _APPLICATION: Json = {
     "state": {"type": "string", "description": "Ray's status: RUNNING, DEPLOYING, DEPLOY_FAILED, UNHEALTHY, DELETING."},
     "message": {"type": "string", "description": "Why it is not running, in Ray's words."},
     "route_prefix": {"type": ["string", "null"]},
+    "deployed_at": {"type": ["string", "null"], "description": "When somebody last deployed it (RFC 3339)."},
     "etag": {"type": ["string", "null"]},
 }
 _TOLD: Json = {

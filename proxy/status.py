@@ -12,9 +12,8 @@ from proxy.deploying import Deployments, LastPut
 from proxy.http.local import Answer, Request
 from proxy.journal.carrying import Carrying
 from proxy.journal.syncing import Syncing
-from proxy.listed import utc
 from proxy.metrics import CONTENT_TYPE, Metrics
-from proxy.oneapp import owner
+from proxy.oneapp import owner, utc
 from proxy.problems import json_answer
 from proxy.ray import Ray
 from proxy.view import KubeRayView

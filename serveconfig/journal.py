@@ -37,11 +37,15 @@ class Finding(StrEnum):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One dynamic application. ``by`` is the RayCluster that wrote it, ``revision`` the journal's when it did."""
+    """One dynamic application. ``by`` is the RayCluster that wrote it, ``revision`` the journal's when it did.
+
+    ``at`` is when, in Unix time by the webhook's clock; 0 where that was not written down.
+    """
 
     config: msgspec.Raw
     revision: int
     by: str
+    at: int = 0
 
 
 class Policy(msgspec.Struct, frozen=True):

@@ -184,6 +184,20 @@ def bring(asked: ServeConfig, dropping: frozenset[str], now: Situation) -> Plan:
     return Plan(wanted, merged.print(), retired=gone, taken_over=_taken_over(wanted, now), created=created)
 
 
+def repeat(now: Situation) -> Plan:
+    """What runs, named as it is, and nothing else: does Ray take that? Not sent where there is nothing to name.
+
+    Raises:
+        UnknownStateError, WouldDeleteImperativeError: as above.
+    """
+    nothing = ServeConfig({}, ())
+    kept = _all_but(frozenset(), now)
+    if not kept:
+        return Plan(nothing, None)
+    _check_loss(frozenset(), now)
+    return Plan(nothing, ServeConfig(_options(nothing, now), kept).print())
+
+
 def is_left_over(app: RunningApplication, dropped: Mapping[str, float]) -> bool:
     """Does it run on after its deletion? Then Ray has no config of it, and nobody has deployed it anew since."""
     until = dropped.get(app.name)

@@ -6,7 +6,7 @@
    goes on where it was.
 3. Ray refuses a config as a whole. A refused PUT is halved until the bad ones are alone; those are reported, and not
    tried again on this Serve instance. Every PUT that Ray accepts makes it start unfinished builds over, so there are as
-   few as that takes, and later ones come ten seconds apart.
+   few as that takes, and later ones come ten seconds apart. Nobody is blamed while Ray refuses what runs here already.
 4. What cannot be known (Ray away, another PUT's outcome open) is tried again.
 """
 
@@ -39,6 +39,8 @@ log = logging.getLogger("holdfast.carrying")
 _TICK_S = 0.5
 _AGAIN_S = 2.0
 """KubeRay's own pace."""
+
+_BAD_CONFIG = "Ray refused its config (400)"
 
 
 @dataclass(slots=True)
@@ -115,23 +117,44 @@ class Carrying:
         """One PUT, or as many as it takes to leave out what is refused."""
         held = self.copy.now.held
         asked = ServeConfig({}, tuple(held[name].application() for name in names if name in held))
+        refused = await self._divided(ray, asked, dropping)
+        if _BAD_CONFIG in refused.values() and refused.keys() == asked.names:
+            await self._check_what_runs(ray)
+        for name, why in refused.items():
+            self._refused(name, why)
+
+    async def _divided(self, ray: Ray, asked: ServeConfig, dropping: frozenset[str]) -> dict[str, str]:
+        """Bring all that Ray takes. Why not each of the others, by name."""
         why = await self._put(ray, asked, dropping)
         if not why:
-            return
-        if len(asked.applications) > 1:
-            middle = len(asked.applications) // 2
-            await self._bring(ray, [each.name for each in asked.applications[:middle]], dropping)
-            await self._bring(ray, [each.name for each in asked.applications[middle:]], frozenset())
-        elif asked.applications:
-            self._refused(asked.applications[0].name, why)
-        else:
-            self.copy.take(replace(self.copy.now, dropped=self.copy.now.dropped - dropping))
+            return {}
+        if len(asked.applications) == 1:
+            return {asked.applications[0].name: why}
+        middle = len(asked.applications) // 2
+        first, second = asked.applications[:middle], asked.applications[middle:]
+        refused = await self._divided(ray, ServeConfig({}, first), dropping)
+        return refused | await self._divided(ray, ServeConfig({}, second), frozenset())
+
+    async def _check_what_runs(self, ray: Ray) -> None:
+        """Ray has taken none of them. Does it take what runs, without them?
+
+        Raises:
+            RayRefusedError: it does not, so none of them is to blame.
+        """
+        order = Order(plans.repeat, Caller.HOLDFAST, (ray, Caller.HOLDFAST, "what runs"), self._put_headers(), ray)
+        done = await self.deployments.carry_out(order)
+        if done.answer and not done.accepted:
+            log.warning("Ray refuses what runs here already, so nothing can be carried over")
+            raise RayRefusedError(done.answer)
 
     async def _put(self, ray: Ray, asked: ServeConfig, dropping: frozenset[str]) -> str:
-        """Why Ray, or a route, stands in the way; empty if it is done."""
-        headers = (*self.headers, (b"User-Agent", b"holdfast"), (b"Content-Type", b"application/json"))
+        """Why Ray, or a route, stands in the way; empty if it is done.
+
+        Raises:
+            RayRefusedError: what was refused is nothing of ``asked``.
+        """
         key = (ray, Caller.HOLDFAST, asked.print(), dropping)
-        order = Order(lambda now: plans.bring(asked, dropping, now), Caller.HOLDFAST, key, headers, ray)
+        order = Order(lambda now: plans.bring(asked, dropping, now), Caller.HOLDFAST, key, self._put_headers(), ray)
         try:
             done = await self.deployments.carry_out(order)
         except RouteTakenError as error:
@@ -139,9 +162,12 @@ class Carrying:
         if done.accepted or done.answer is None:
             self._brought(done, asked, dropping)
             return ""
-        if done.answer.status != HTTPStatus.BAD_REQUEST:
+        if done.answer.status != HTTPStatus.BAD_REQUEST or not asked.applications:
             raise RayRefusedError(done.answer)
-        return "Ray refused its config (400)"
+        return _BAD_CONFIG
+
+    def _put_headers(self) -> Headers:
+        return (*self.headers, (b"User-Agent", b"holdfast"), (b"Content-Type", b"application/json"))
 
     def _brought(self, done: Done, asked: ServeConfig, dropping: frozenset[str]) -> None:
         names = done.plan.sent.names if done.answer else asked.names

@@ -4,6 +4,7 @@ The pod is an object with this machine's own address, where the real proxy liste
 passes nothing on to a loopback address.
 """
 
+import asyncio
 import contextlib
 import hashlib
 import json
@@ -15,14 +16,22 @@ from base64 import b64encode
 from pathlib import Path
 
 import aiohttp
+import msgspec
 import pytest
 import yaml
 
 from certs.apiserver import MERGE_PATCH, ApiError
 from proxy.page.document import Page
+from serveconfig.journal import Change, Changes
 from tests.apiserver.control_plane import TOKEN
+from tests.apiserver.test_certificates import until
 from tests.unit.cli.sidecar_double import Head
 from webhook import names
+from webhook.events import About, Events
+from webhook.journal.document import Journal
+from webhook.journal.store import JournalStore
+from webhook.metrics import Metrics
+from webhook.notices import Notice, Reason
 
 TEAM = "/api/v1/namespaces/team"
 RAYSERVICES = "/apis/ray.io/v1/namespaces/team/rayservices"
@@ -122,6 +131,25 @@ def test_a_diff_is_read_through_the_api_server(holdfast, tmp_path):
     assert (compared.returncode, compared.stdout) == (1, "- delete fruit  declared before, and no longer\n")
 
 
+async def test_an_application_is_explained_from_its_journal_and_its_events(api, holdfast):
+    shop = await api.get(f"{RAYSERVICES}/shop")
+    about = About("team", "shop", shop["metadata"]["uid"])
+    store, put = JournalStore(api, 1 << 20), Change("old", msgspec.Raw(b'{"name": "old"}'))
+    journal, _ = Journal.new().taking(Changes(changes=(put,)), "shop-abcde", 1764590400)
+    await store.write(about, journal, await store.read(about))
+    events = Events(api, Metrics("test"))
+    events.tell(about, Notice(Reason.NOT_CARRIED_OVER, "shop-abcde: old (its route is taken)"))
+    writing = asyncio.create_task(events.run())
+    await until(lambda: asyncio.sleep(0.05, events.is_idle))
+    writing.cancel()
+
+    explained = holdfast("explain", "old")
+
+    assert (explained.returncode, explained.stderr) == (0, "")
+    assert "Its config was put on cluster shop-abcde (revision 1 of the journal)." in explained.stdout
+    assert "NotCarriedOver: shop-abcde: old (its route is taken)" in explained.stdout
+
+
 async def test_the_rights_that_the_help_names_are_enough_and_without_them_it_is_said(cluster, api, holdfast, tmp_path):
     account, role = {"metadata": {"name": "reader"}}, {"metadata": {"name": "holdfast-apps"}, **READER}
     await made(api, f"{TEAM}/serviceaccounts", account)
@@ -144,6 +172,9 @@ async def test_the_rights_that_the_help_names_are_enough_and_without_them_it_is_
     )
     allowed = [holdfast("apps", "list", "-o", "name", kubeconfig=tmp_path / "reader") for _ in range(2)][-1]
     assert (allowed.returncode, allowed.stdout) == (0, "fruit\n")
+    explained = holdfast("explain", "fruit", kubeconfig=tmp_path / "reader").stdout
+    assert "\nNot read: its Events (" in explained
+    assert "\nNot read: its journal (" in explained
 
 
 @pytest.mark.usefixtures("team", "head")

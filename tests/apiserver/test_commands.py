@@ -20,7 +20,7 @@ def test_before_the_installation_a_cluster_is_found_fit(cluster):
     checked = holdfast("check", "--pre", "--kubeconfig", str(cluster.kubeconfig))
 
     assert (checked.returncode, checked.stderr) == (0, "")
-    assert checked.stdout.endswith("All 5 checks passed, 1 with a warning.\n")  # there is no KubeRay operator
+    assert checked.stdout.endswith("All 6 checks passed, 1 with a warning.\n")  # there is no KubeRay operator
 
 
 async def test_certificates_are_looked_after_once(cluster, api):

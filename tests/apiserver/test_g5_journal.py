@@ -3,6 +3,7 @@
 import asyncio
 import json
 import secrets
+import time
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ from certs.apiserver import MERGE_PATCH, ApiError
 from serveconfig.journal import DELETED, Change, Changes, Page, Taken
 from tests.apiserver.test_certificates import until
 from tests.apiserver.test_installed import head_pod, rayservice
+from tests.apiserver.tokens import signed_again
 from webhook.cluster import Cluster
 from webhook.journal.api import JournalApi
 from webhook.journal.callers import Callers
@@ -203,7 +205,7 @@ async def test_g12_a_rule_that_is_missing_is_named_in_the_log(api, replicas, sho
     await until(is_back)
 
 
-async def test_g12_no_other_token_gets_in_and_all_hear_the_same(api, replicas, shop):
+async def test_g12_no_other_token_gets_in_and_all_hear_the_same(api, cluster, replicas, shop):
     name, pod = shop
     await send(replicas[0], name, await token(api, pod), put("a"))
     foreign = await head_pod(api, await rayservice(api, f"other-{secrets.token_hex(3)}"))
@@ -214,14 +216,18 @@ async def test_g12_no_other_token_gets_in_and_all_hear_the_same(api, replicas, s
     )
     bound_to_gone = await token(api, gone)
     await api.delete(f"{TEAM}/pods/{about['name']}", gracePeriodSeconds="0")
-    right = await token(api, pod)
+    right, now = await token(api, pod), int(time.time())
+    signed_as_well = signed_again(cluster, right, exp=now + 600)
     in_vain = {
         "another head's": await token(api, foreign),
         "bound to no pod": await token(api),
         "for the API server": await token(api, pod, audience="https://kubernetes.default.svc"),
         "of a pod that is gone": bound_to_gone,
         "forged": right[:-8] + "AAAAAAAA",
+        "expired": signed_again(cluster, right, iat=now - 7200, nbf=now - 7200, exp=now - 3600),
+        "not good yet": signed_again(cluster, right, iat=now + 3600, nbf=now + 3600, exp=now + 7200),
     }
+    assert (await replicas[0].get(f"/v1/journal/team/{name}", headers=bearer(signed_as_well))).status == 200
 
     answers = {how: await replicas[0].get(f"/v1/journal/team/{name}", headers=bearer(t)) for how, t in in_vain.items()}
 

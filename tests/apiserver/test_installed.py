@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
@@ -19,7 +20,6 @@ from cli.uninstall import steps
 from tests.apiserver.conftest import installed
 from tests.apiserver.test_certificates import until
 from tests.apiserver.webhook_double import CONFIGURATION, led_to
-from tests.unit.cli.cluster_seen import NOW
 from webhook.cluster import Watchable
 from webhook.injection import has_sidecar
 from webhook.services import is_redirected
@@ -177,13 +177,15 @@ async def everything_is_told(api):
 
 
 async def check_says_so(api):
-    found = rules.findings(await look(api, Place()), NOW, pre=False, namespace=None)
+    found = rules.findings(await look(api, Place()), datetime.now(UTC), pre=False, namespace=None)
     # Without nodes: no pod of the webhook, no sidecar that runs, and no Service that could be reached through it.
     said = {each.check: each.level for each in found if each.check != "rayservice"}
     assert said == {
         "kubernetes": Level.OK,
         "rayservice-definition": Level.OK,
         "kuberay": Level.WARNING,
+        "clock": Level.OK,
+        "webhook-rights": Level.OK,
         "webhook-configuration": Level.OK,
         "webhook": Level.FAILED,
         "reachable": Level.FAILED,
@@ -192,7 +194,7 @@ async def check_says_so(api):
         "namespaces": Level.OK,
     }
     assert sorted(each.text for each in found if each.check == "rayservice") == [
-        "team/before: head before-abcde-head is older than Holdfast, or was admitted without it: not protected",
+        "team/before: head before-abcde-head has no sidecar: the webhook was away, or the namespace took no part yet",
         "team/shop: the sidecar of head shop-abcde-head does not run",
     ]
 

@@ -68,6 +68,11 @@ def _options() -> argparse.Namespace:
         "--pages", action="store_true", help="write docs/baseline.md and compatibility.md from all records"
     )
     parser.add_argument("--holdfast", action="store_true", help="install Holdfast, and expect what it promises")
+    parser.add_argument(
+        "--walkthroughs",
+        action="store_true",
+        help="no stories: the pages whose readers type along",
+    )
     parser.add_argument("--long", action="store_true", help="also stories that take a quarter of an hour")
     parser.add_argument("--keep", action="store_true", help="leave the node up")
     parser.add_argument("-k", dest="only", default="", help="stories whose name matches, as pytest has it")
@@ -91,7 +96,8 @@ def _tell(pair: Pair, options: argparse.Namespace, *, own_node: bool, holdfast: 
             images.load(image)
     asyncio.run(_install(pair, holdfast=holdfast))
     lifecycle.say(f"{told_of}: ready after {time.monotonic() - started:.0f} s")
-    command = [sys.executable, "-m", "pytest", "tests/cluster/stories", f"--pair={pair}", "-v", "--durations=0"]
+    folder = f"tests/cluster/{'walkthroughs' if options.walkthroughs else 'stories'}"
+    command = [sys.executable, "-m", "pytest", folder, f"--pair={pair}", "-v", "--durations=0"]
     command += ["-m", "core or core_with_holdfast" if holdfast else "core"] if options.core else []
     command += ["-k", options.only] if options.only else []
     command += ["--holdfast"] if holdfast else []

@@ -88,9 +88,9 @@ async def _until_checked(*, patience_s: float) -> None:
         await asyncio.sleep(1)
 
 
-async def check() -> tuple[int, str]:
+async def check(*options: str) -> tuple[int, str]:
     """`holdfast check`: its exit code and what it printed."""
-    return await _holdfast("check", patience_s=60)
+    return await _holdfast("check", *options, patience_s=60)
 
 
 async def _holdfast(*arguments: str, patience_s: float) -> tuple[int, str]:

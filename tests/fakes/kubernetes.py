@@ -159,12 +159,20 @@ def _in(collection: str, path: str) -> bool:
 
 
 def _chosen(kept: dict[str, Any], query: Any) -> bool:
-    name = query.get("fieldSelector", "").removeprefix("metadata.name=")
-    if name and kept["metadata"]["name"] != name:
-        return False
-    labels = kept["metadata"].get("labels", {})
-    wanted = [part.partition("=") for part in query.get("labelSelector", "").split(",") if part]
-    return all(labels.get(key) == value for key, _, value in wanted)
+    labels, fields = kept["metadata"].get("labels", {}), _selected(query.get("fieldSelector", ""))
+    return all(labels.get(key) == value for key, value in _selected(query.get("labelSelector", ""))) and all(
+        _field(kept, path) == value for path, value in fields
+    )
+
+
+def _selected(selector: str) -> list[tuple[str, str]]:
+    return [(key, value) for key, _, value in (part.partition("=") for part in selector.split(",") if part)]
+
+
+def _field(kept: Any, path: str) -> Any:
+    for key in path.split("."):
+        kept = (kept or {}).get(key)
+    return kept
 
 
 def _merged(now: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:

@@ -111,7 +111,7 @@ class JournalApi:
     async def _take(self, asked: Asked, changes: Changes) -> object:
         for attempt in range(_ATTEMPTS):
             stored = await self._read(asked)
-            journal, taken = stored.journal.taking(changes, asked.by.raycluster)
+            journal, taken = stored.journal.taking(changes, asked.by.raycluster, int(time.time()))
             if stored.version is not None and journal == stored.journal:
                 return taken
             try:

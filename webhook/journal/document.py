@@ -14,6 +14,9 @@ from serveconfig.journal import Change, Changes, Entry, Page, Policy, Role, Take
 from serveconfig.localcopy import without
 
 MOST_DELETIONS = 1000
+MOST_DATED = 200
+"""Of how many deletions it is remembered who made them, and when: names may be long, and a head Secret is one."""
+
 MOST_CLUSTERS = 8
 """How many RayClusters are remembered. KubeRay has two at a time; the ones written last are kept."""
 
@@ -25,8 +28,18 @@ class Cluster(msgspec.Struct, frozen=True):
     imperative: tuple[str, ...] = ()
 
 
+class Deletion(msgspec.Struct, frozen=True):
+    """Which RayCluster deleted an application, and when (Unix time)."""
+
+    by: str
+    at: int
+
+
 class Journal(msgspec.Struct, frozen=True):
-    """``forgotten``: the last revision whose deletions are not remembered any more."""
+    """``forgotten``: the last revision whose deletions are not remembered any more.
+
+    ``deletions`` says of ``deleted`` what only people ask: it is not on the wire.
+    """
 
     id: str
     revision: int = 0
@@ -34,6 +47,7 @@ class Journal(msgspec.Struct, frozen=True):
     entries: dict[str, Entry] = {}
     deleted: dict[str, int] = {}
     clusters: dict[str, Cluster] = {}
+    deletions: dict[str, Deletion] = {}
 
     @classmethod
     def new(cls) -> Journal:
@@ -58,11 +72,11 @@ class Journal(msgspec.Struct, frozen=True):
             role,
         )
 
-    def taking(self, changes: Changes, cluster: str) -> tuple[Journal, Taken]:
-        """The journal with these changes by a sidecar of ``cluster``, and what to answer."""
+    def taking(self, changes: Changes, cluster: str, at: int = 0) -> tuple[Journal, Taken]:
+        """The journal with these changes by a sidecar of ``cluster``, and what to answer. ``at``: now, in Unix time."""
         journal, outlived = self, []
         for change in changes.changes:
-            after = journal._taking(change, cluster)
+            after = journal._taking(change, cluster, at)
             if after is None:
                 outlived.append(change.name)
             else:
@@ -72,23 +86,35 @@ class Journal(msgspec.Struct, frozen=True):
         revisions = {name: journal.entries[name].revision for name in named if name in journal.entries}
         return journal, Taken(journal.id, journal.revision, revisions, tuple(outlived))
 
-    def _taking(self, change: Change, cluster: str) -> Journal | None:
+    def _taking(self, change: Change, cluster: str, at: int) -> Journal | None:
         """The journal with one change; None where the application has outlived its deletion."""
         name, before = change.name, self.entries.get(change.name)
         revision = self.revision + 1
         if not change.is_deletion:
             if before and before.config == change.config:
                 return self
-            entries = {**self.entries, name: Entry(change.config, revision, cluster)}
-            deleted = without(self.deleted, (name,))
-            return msgspec.structs.replace(self, revision=revision, entries=entries, deleted=deleted)
+            return msgspec.structs.replace(
+                self,
+                revision=revision,
+                entries={**self.entries, name: Entry(change.config, revision, cluster, at)},
+                deleted=without(self.deleted, (name,)),
+                deletions=without(self.deletions, (name,)),
+            )
         if before is None:
             return self
         if before.by != cluster and before.revision > change.base:
             return None
-        deleted = {**without(self.deleted, (name,)), name: revision}
-        entries = without(self.entries, (name,))
-        return msgspec.structs.replace(self, revision=revision, entries=entries, deleted=deleted)
+        return msgspec.structs.replace(
+            self,
+            revision=revision,
+            entries=without(self.entries, (name,)),
+            deleted={**without(self.deleted, (name,)), name: revision},
+            deletions=_last({**without(self.deletions, (name,)), name: Deletion(cluster, at)}),
+        )
+
+
+def _last(deletions: dict[str, Deletion]) -> dict[str, Deletion]:
+    return dict(list(deletions.items())[-MOST_DATED:])
 
 
 def _pruned(journal: Journal) -> Journal:
@@ -96,8 +122,13 @@ def _pruned(journal: Journal) -> Journal:
     if not too_many:
         return journal
     forgotten = max(journal.forgotten, *(at for _, at in too_many))
-    deleted = without(journal.deleted, (name for name, _ in too_many))
-    return msgspec.structs.replace(journal, forgotten=forgotten, deleted=deleted)
+    names = [name for name, _ in too_many]
+    return msgspec.structs.replace(
+        journal,
+        forgotten=forgotten,
+        deleted=without(journal.deleted, names),
+        deletions=without(journal.deletions, names),
+    )
 
 
 def _told(journal: Journal, changes: Changes, cluster: str) -> Journal:

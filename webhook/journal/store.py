@@ -93,6 +93,18 @@ class JournalStore:
                 failed = version
         raise ConflictError("the journal was written anew under every look")
 
+    async def look(self, about: About) -> Journal | None:
+        """The journal of a RayService as it is, and nothing is written; None where there is none.
+
+        Raises:
+            UnreadableJournalError: it is broken, or was written anew while it was read.
+            ApiError, UnreachableError: as ever.
+        """
+        secret = await self._api.find(f"{_secrets(about)}/{secret_name(about.name)}")
+        if secret is None or not _is_owned(secret, about):
+            return None
+        return await asyncio.to_thread(unpack, await self._packed(about, _content(secret)))
+
     async def write(self, about: About, journal: Journal, over: Stored) -> None:
         """Write a journal, if it is still as it was read in ``over``.
 

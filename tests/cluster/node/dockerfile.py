@@ -8,12 +8,13 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from tests.cluster.node.archive import write_archive
 from tests.cluster.node.errors import CannotRunHereError
-from tests.cluster.node.paths import IMAGES, REPOSITORY
+from tests.cluster.node.paths import BUILDS, REPOSITORY
 
 BASE = "docker.io/library/python:3.11-slim-bookworm"
 _PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -24,7 +25,9 @@ def build(name: str, *, base: Path, out: IO[bytes]) -> None:
 
     Raises: CannotRunHereError with buildah's last words if a step fails.
     """
-    with tempfile.TemporaryDirectory(dir=IMAGES) as folder:
+    BUILDS.mkdir(parents=True, exist_ok=True)
+    # A buildah that was ended in the middle leaves a mount. `leftovers` removes it; here it would hide the reason.
+    with tempfile.TemporaryDirectory(dir=BUILDS, ignore_cleanup_errors=True) as folder:
         work = Path(folder)
         (work / "policy.json").write_text(json.dumps({"default": [{"type": "insecureAcceptAnything"}]}))
         with (work / "base.tar").open("wb") as archive:
@@ -39,6 +42,8 @@ def build(name: str, *, base: Path, out: IO[bytes]) -> None:
         _buildah(work, "push", "--disable-compression", name, f"oci-archive:{work}/image.tar:{name}")
         with (work / "image.tar").open("rb") as image:
             shutil.copyfileobj(image, out)
+    with suppress(OSError):  # another build may be in there
+        BUILDS.rmdir()
 
 
 def _buildah(work: Path, action: str, *arguments: str) -> None:

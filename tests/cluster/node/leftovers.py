@@ -8,10 +8,11 @@ from pathlib import Path
 
 from tests.cluster.node import fixed_places, network, processes
 from tests.cluster.node.commands import succeeds
-from tests.cluster.node.paths import CONTAINERD, STATE
+from tests.cluster.node.paths import BUILDS, CONTAINERD, STATE
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _PODS = "kubepods"
+_FOLDERS = (STATE, BUILDS)
 
 
 def remove() -> None:
@@ -32,7 +33,7 @@ def traces() -> list[str]:
         *(f"mount {point}" for point in _mounts()),
         *network.traces(),
         *(f"cgroup {path}" for path in _pod_cgroups()),
-        *([f"folder {STATE}"] if STATE.exists() else []),
+        *(f"folder {folder}" for folder in _FOLDERS if folder.exists()),
     ]
 
 
@@ -65,7 +66,7 @@ def _shims() -> list[int]:
 def _mounts() -> list[str]:
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     points = [line.split()[4] for line in lines]
-    return [point for point in points if Path(point).is_relative_to(STATE)]
+    return [point for point in points if any(Path(point).is_relative_to(folder) for folder in _FOLDERS)]
 
 
 def _unmount() -> None:
@@ -101,5 +102,6 @@ def _rmdir(folder: Path) -> None:
 
 def _remove_files() -> None:
     fixed_places.tidy()
-    if STATE.exists():
-        shutil.rmtree(STATE)
+    for folder in _FOLDERS:
+        if folder.exists():
+            shutil.rmtree(folder)

@@ -11,6 +11,8 @@ TEMPLATES = HERE / "etc"
 CACHE = Path(os.environ.get("HOLDFAST_CACHE") or Path.home() / ".cache" / "holdfast")
 PROGRAMS = CACHE / "programs"
 IMAGES = CACHE / "images"
+BUILDS = IMAGES / "builds"
+"""Where an image is being built: nothing of it outlives the build."""
 
 # Not below the cache: a socket's path must stay under 108 characters, and overlayfs wants a disk.
 STATE = Path("/var/lib/holdfast-node")

@@ -9,7 +9,7 @@ from tests.cluster.api import ApiError
 from tests.cluster.fates import running
 from tests.cluster.manifests import application
 
-PATIENCE_S = 240
+PATIENCE_S = 480  # KubeRay looks once a minute at some of its steps
 STATIC, BOTH = {"static"}, {"static", "by-rest"}
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 from certs import authority
 from certs.place import Place
 from certs.renewal import Terms
+from cli.check import grants
 from cli.check.seen import INSTALLED_KINDS, Seen
 
 NOW = dt.datetime(2026, 12, 1, 12, tzinfo=dt.UTC)
@@ -25,22 +26,39 @@ def webhook(**changes):
     } | changes
 
 
-def head(*, sidecar=True, status=None, labels=None):
-    containers = [{"name": "ray-head", "env": []}]
-    spec = {
-        "containers": containers,
-        "initContainers": [{"name": "holdfast-proxy", "restartPolicy": "Always"}] * sidecar,
-    }
+def head(*, sidecar=True, status=None, made="2026-12-01T11:00:00Z", ray=None, audience="holdfast", **spec):
+    """A head pod, as the webhook leaves it."""
+    env = [{"name": "HOLDFAST_JOURNAL_URL", "value": "https://holdfast"}]
+    ours = {"name": "holdfast-proxy", "image": "holdfast:1", "restartPolicy": "Always", "env": env}
+    token = {"serviceAccountToken": {"audience": audience, "path": "token"}}
+    volumes = [{"name": "holdfast-token", "projected": {"sources": [{"configMap": {"name": "holdfast-ca"}}, token]}}]
     about = {
         "name": "shop-head",
         "namespace": "team",
-        "labels": {"ray.io/node-type": "head", "app": "shop", **(labels or {})},
+        "labels": {"ray.io/node-type": "head", "app": "shop"},
+        "creationTimestamp": made,
+        "annotations": {"holdfast.dev/rayservice": "shop"} if sidecar else {},
     }
     return {
         "metadata": {**about, "ownerReferences": [OWNER]},
-        "spec": spec,
+        "spec": {
+            "containers": [{"name": "ray-head", "env": [], **(ray or {})}],
+            **({"initContainers": [ours], "volumes": volumes} if sidecar else {}),
+            **spec,
+        },
         "status": RUNNING if status is None else status,
     }
+
+
+def status(came="2026-12-01T11:59:58+00:00", **changes):
+    """What the sidecar says."""
+    journal = {"reachable": True, "problem": None, "revision": 3}
+    dynamic = [{"name": "model", "journal": "written"}]
+    return {"kuberay_last_request": came, "journal": journal, "dynamic": dynamic, **changes}
+
+
+def rayservice(**more):
+    return {"metadata": {"name": "shop", "namespace": "team", **more.pop("metadata", {})}, **more}
 
 
 def service(port=28265):
@@ -62,7 +80,17 @@ def policy(**spec):
 
 def operator(image="rayproject/kuberay-operator:v1.6.2"):
     about = {"name": "kuberay-operator", "namespace": "default"}
-    return {"metadata": about, "spec": {"template": {"spec": {"containers": [{"image": image}]}}}}
+    spec = {"template": {"spec": {"containers": [{"image": image}]}}}
+    return {"metadata": about, "spec": spec, "status": {"readyReplicas": 1}}
+
+
+def deployment(replicas=2, ready=2, made="2026-12-01T10:00:00Z", image="holdfast:1"):
+    env = [{"name": "HOLDFAST_WEBHOOK_SIDECAR_IMAGE", "value": image}]
+    container = {"name": "webhook", "env": env, "ports": [{"name": "https", "containerPort": 9443}]}
+    template = {"metadata": {"labels": {"app.kubernetes.io/name": "holdfast"}}, "spec": {"containers": [container]}}
+    about = {"name": "holdfast-webhook", "namespace": "holdfast", "creationTimestamp": made}
+    counted = {"readyReplicas": ready} if ready else {}
+    return {"metadata": about, "spec": {"replicas": replicas, "template": template}, "status": counted}
 
 
 def answers():
@@ -72,16 +100,20 @@ def answers():
         "definition": {"spec": {"versions": [{"name": "v1", "served": True}, {"name": "v1alpha1", "served": True}]}},
         "operators": [operator()],
         "configuration": {"metadata": {"name": "holdfast"}, "webhooks": [webhook()] * 3},
-        "deployment": {"spec": {"replicas": 2}, "status": {"readyReplicas": 2}},
+        "deployment": deployment(),
         "secret": {"data": BUNDLE.to_secret()},
         "readyz": "ok\n",
         "namespaces": [{"metadata": {"name": "team"}}],
-        "rayservices": [{"metadata": {"name": "shop", "namespace": "team"}}],
+        "rayservices": [rayservice()],
         "rayclusters": [{"metadata": cluster}],
         "heads": [head()],
         "services": [service()],
         "policies": [],
         "rights": dict.fromkeys(INSTALLED_KINDS, True),
+        "grants": dict.fromkeys(grants.needed(PLACE, ["team"], keeps_certificates=True), True),
+        "statuses": {("team", "shop-head"): status()},
+        "journals": {("team", "shop"): True},
+        "clock": NOW,
     }
 
 

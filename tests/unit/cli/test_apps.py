@@ -75,7 +75,7 @@ def test_a_program_gets_everything_the_sidecar_says(apps, form, read):
     listed = read(apps("list", "-o", form)[1])["applications"]
 
     assert [(each["name"], each["owner"], each["route_prefix"]) for each in listed] == [("fruit", "kuberay", "/fruit")]
-    one = {"name", "owner", "origin", "state", "message", "route_prefix", "etag"}
+    one = {"name", "owner", "origin", "state", "message", "route_prefix", "deployed_at", "etag"}
     assert set(listed[0]) == {*one, "journal", "carried_over", "not_carried", "arriving"}
 
 

@@ -41,14 +41,21 @@ def test_where_all_is_well_every_check_says_so_and_nothing_is_to_be_done():
 
     assert wrong(found) == set()
     assert {each.fix for each in found} == {""}
-    assert found[-1].text == "team/shop is protected (head shop-head)"
+    assert found[-1].text == "team/shop is protected (head shop-head; KubeRay came 2 s ago)"
 
 
 def test_before_the_installation_other_things_are_asked():
     found = judged(seen(configuration=None, deployment=None), pre=True)
 
     assert wrong(found) == set()
-    assert [each.check for each in found] == ["kubernetes", "rayservice-definition", "kuberay", "rights", "leftovers"]
+    assert [each.check for each in found] == [
+        "kubernetes",
+        "rayservice-definition",
+        "kuberay",
+        "clock",
+        "rights",
+        "leftovers",
+    ]
 
 
 OLD = {"gitVersion": "v1.27.9", "major": "1", "minor": "27+"}
@@ -111,16 +118,21 @@ CASES = {
         FAILED,
         "not written",
     ),
-    "no certificate": ({"secret": None}, "certificate", FAILED, "there is no certificate"),
-    "nobody takes part": ({"namespaces": []}, "namespaces", WARNING, "no namespace takes part"),
+    "no certificate": ({"secret": None}, "certificate", FAILED, "has no certificate"),
+    "nobody takes part": ({"namespaces": [], "rayservices": []}, "namespaces", WARNING, "no namespace takes part"),
     "no head yet": ({"heads": []}, "rayservice", WARNING, "has no head yet"),
     "a head older than Holdfast": (
-        {"heads": [head(sidecar=False)], "services": [service(8265)]},
+        {"heads": [head(sidecar=False, made="2026-12-01T09:00:00Z")], "services": [service(8265)]},
         "rayservice",
         WARNING,
         "not protected",
     ),
-    "a Service that leads to no sidecar": ({"heads": [head(sidecar=False)]}, "rayservice", FAILED, "leads to one"),
+    "a Service that leads to no sidecar": (
+        {"heads": [head(sidecar=False, made="2026-12-01T09:00:00Z")]},
+        "rayservice",
+        FAILED,
+        "leads to one",
+    ),
     "a Service that leads past it": ({"services": [service(8265)]}, "rayservice", FAILED, "leads past it"),
     "no head Service": ({"services": []}, "rayservice", FAILED, "leads past it"),
     "a sidecar that does not run": ({"heads": [head(status={})]}, "rayservice", FAILED, "does not run"),
@@ -191,11 +203,19 @@ def test_rayservices_elsewhere_are_not_asked_about():
     assert [each.check for each in judged(seen(namespaces=[{"metadata": {"name": "x"}}]))][-1] == "namespaces"
 
 
-@pytest.mark.parametrize("answer", sorted(set(answers()) - {"rights", "readyz"}))
+@pytest.mark.parametrize(
+    "answer", sorted(set(answers()) - {"rights", "readyz", "grants", "statuses", "journals", "clock"})
+)
 def test_what_may_not_be_looked_at_is_said_and_not_guessed(answer):
     found = judged(seen(**{answer: NotSeenError("forbidden for you")}))
 
     assert any("not checked: forbidden for you" in each.text and each.level is Level.WARNING for each in found)
+
+
+def test_rights_of_the_webhook_that_cannot_be_asked_about_are_said_to_be_unknown():
+    unknown = dict.fromkeys(answers()["grants"], NotSeenError("no reviews"))
+
+    assert wrong(judged(seen(grants=unknown))) == {("webhook-rights", Level.WARNING)}
 
 
 def test_rights_that_cannot_be_asked_about_are_said_to_be_unknown():
@@ -236,7 +256,7 @@ def test_a_configuration_that_an_old_installation_has_left_is_found_before():
     ],
 )
 def test_the_days_of_the_certificate_are_counted(now, level, words):
-    found = next(each for each in judged(seen(), now=now) if each.check == "certificate")
+    found = next(each for each in judged(seen(clock=now), now=now) if each.check == "certificate")
 
     assert (found.level, words in found.text) == (level, True)
 
@@ -245,10 +265,10 @@ def test_a_person_gets_a_line_a_check_and_the_sum():
     text = report.lines(judged(seen(definition=None, policies=[policy()], operators=[])))
 
     lines = text.splitlines()
-    assert len(lines) == len(judged(seen())) + 2
-    assert lines[-1] == "2 of 11 checks failed."
+    assert len(lines) == len(judged(seen())) + 1
+    assert lines[-1] == "2 of 12 checks failed."
     assert "FAILED  there are no RayServices in this cluster -> install KubeRay 1.0 or newer" in lines
-    assert report.lines(judged(seen(operators=[]))).endswith("All 10 checks passed, 1 with a warning.\n")
+    assert report.lines(judged(seen(operators=[]))).endswith("All 12 checks passed, 1 with a warning.\n")
 
 
 def test_a_program_gets_json():
@@ -277,7 +297,7 @@ async def test_a_cluster_is_read_over_http_and_an_empty_one_fails_what_it_should
     kubernetes.raw["/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"] = {"status": {"allowed": True}}
     kubernetes.refuse["GET", "/apis/networking.k8s.io/v1/networkpolicies"] = 403
     async with connected(kubernetes) as api:
-        found = judged(await look(api, PLACE))
+        found = judged(await look(api, PLACE), now=dt.datetime.now(dt.UTC))
 
     assert {check for check, level in wrong(found) if level is Level.FAILED} == {
         "rayservice-definition",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cluster.sidecar import CONTAINER, form, puts_by_kuberay, restarts
+from tests.cluster.sidecar import CONTAINER, form, puts_by_kuberay, restarts, status
 from webhook import names
 
 OURS, RAYS = {"name": CONTAINER}, {"name": "ray-head"}
@@ -29,6 +29,20 @@ def test_restarts_of_every_container_count():
     status = {"initContainerStatuses": [{"restartCount": 1}], "containerStatuses": [{"restartCount": 2}]}
 
     assert restarts({"status": status}) == 3
+
+
+@pytest.mark.parametrize("where", ["initContainerStatuses", "containerStatuses"])
+def test_what_the_kubelet_says_of_it_is_found_wherever_it_stands(where):
+    told = {"name": CONTAINER, "restartCount": 2}
+    pod = {"status": {"containerStatuses": [{"name": "ray-head"}]}}
+    pod["status"][where] = [*pod["status"].get(where, ()), told]
+
+    assert status(pod) == told
+
+
+def test_a_pod_without_it_says_so():
+    with pytest.raises(LookupError, match="head-1 has no holdfast-proxy"):
+        status({"metadata": {"name": "head-1"}, "status": {"containerStatuses": [{"name": "ray-head"}]}})
 
 
 def test_puts_by_kuberay_are_told_by_outcome_without_those_that_never_were():

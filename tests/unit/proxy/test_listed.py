@@ -28,11 +28,16 @@ def test_what_kuberay_declares_is_kuberays_and_not_the_journals_to_keep():
         "state": "RUNNING",
         "message": "",
         "route_prefix": "/static",
+        "deployed_at": None,
         "journal": None,
         "carried_over": None,
         "not_carried": None,
         "arriving": False,
     }
+
+
+def test_when_it_was_deployed_is_told():
+    assert told(shown(app("model"), last_deployed_time_s=60.0))["model"]["deployed_at"] == "1970-01-01T00:01:00+00:00"
 
 
 def test_every_application_has_the_same_members():
@@ -62,11 +67,11 @@ def test_g5_what_is_still_to_come_is_listed_with_its_route():
 
 
 def test_g5_what_was_carried_over_says_whence_and_when():
-    copy = TO_COME.brought(["model"], 0.0)
+    copy = TO_COME.brought(["model"], 60.0)
 
     row = told(shown(app("model"), status="DEPLOYING"), copy=copy)["model"]
 
-    assert row["carried_over"] == {"from": "shop-b", "at": "1970-01-01T00:00:00+00:00"}
+    assert row["carried_over"] == {"from": "shop-b", "at": "1970-01-01T00:01:00+00:00"}
     assert (row["state"], row["arriving"]) == ("DEPLOYING", True)
 
 

@@ -15,7 +15,7 @@ from serveconfig.errors import (
     UnknownStateError,
     WouldDeleteImperativeError,
 )
-from serveconfig.plans import Situation, bring, declare, delete, drop, upsert
+from serveconfig.plans import Situation, bring, declare, delete, drop, repeat, upsert
 from serveconfig.rayversion import RayVersion
 from tests.words import app, body, config, imperative, running, sent, shown, situation
 
@@ -332,6 +332,23 @@ class TestBring:
         for dropping in (frozenset(), frozenset(("gone",))):
             with pytest.raises(WouldDeleteImperativeError):
                 bring(config(app("a")), dropping, now)
+
+
+class TestRepeat:
+    """What runs, and nothing else."""
+
+    def test_g1_everything_is_named_as_it_is(self):
+        plan = repeat(situation(running(shown(app("static")), shown(app("a")), imperative("m")), OLD))
+
+        assert sent(plan)[0] == {"static": app("static"), "a": app("a")}
+        assert (plan.sent.names, plan.retired, plan.created) == (frozenset(), (), ())
+
+    def test_where_there_is_nothing_to_name_nothing_is_sent(self):
+        assert repeat(situation(running(imperative("m")))).body is None
+
+    def test_g5_ray_before_2_11_loses_nothing_of_serve_run(self):
+        with pytest.raises(WouldDeleteImperativeError):
+            repeat(situation(running(shown(app("static")), imperative("m")), OLD, ray="2.9.3"))
 
 
 def test_g4_a_config_that_ray_does_not_show_comes_from_the_journal():

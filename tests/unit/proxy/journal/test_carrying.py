@@ -83,6 +83,41 @@ async def test_g5_of_many_the_bad_ones_are_left_out(carrying, ray):
     assert carrying.copy.now.is_replayed
 
 
+async def test_g5_nobody_is_blamed_while_ray_refuses_what_runs_here_already(carrying, ray):
+    told(carrying, app("a"), app("b"))
+    ray.entries |= dict([shown(BAD)])
+    with pytest.raises(RayRefusedError):
+        await carrying.step(ray)
+    assert carrying.copy.now.refused == {}
+    del ray.entries["bad"]
+
+    await carrying.step(ray)
+
+    assert set(ray.entries) == {"static", "a", "b"}
+
+
+async def test_g5_one_that_is_bad_alone_is_blamed(carrying, ray):
+    told(carrying, BAD)
+
+    await carrying.step(ray)
+
+    assert carrying.copy.now.refused == {"bad": "Ray refused its config (400)"}
+
+
+async def test_g3_a_deletion_that_ray_refuses_is_tried_again(carrying, ray):
+    told(carrying, app("a"), app("b"))
+    await carrying.step(ray)
+    told(carrying, app("b"))
+    ray.entries |= dict([shown(BAD)])
+    with pytest.raises(RayRefusedError):
+        await carrying.step(ray)
+    del ray.entries["bad"]
+
+    await carrying.step(ray)
+
+    assert set(ray.entries) == {"static", "b"}
+
+
 async def test_g5_a_name_that_serve_run_has_taken_here_is_reported(carrying, ray):
     ray.entries |= dict([imperative("a")])
     told(carrying, app("a"))

@@ -304,7 +304,7 @@ async def test_g12_a_rule_that_the_webhook_lacks_is_named_in_the_log_and_to_nobo
 
 
 async def test_g5_a_large_journal_lies_in_several_secrets_and_leaves_none_behind(http, kubernetes, monkeypatch):
-    monkeypatch.setattr(packing, "PART_BYTES", 400)
+    monkeypatch.setattr(packing, "PART_BYTES", 800)
     for round_ in range(3):
         await send(http, *(put(f"app-{n}", json.dumps({"name": f"app-{n}", "n": round_})) for n in range(60)))
 

@@ -100,6 +100,18 @@ def test_what_a_cluster_says_of_itself_is_its_own_and_what_serve_run_made_is_eve
     assert page(journal).imperative == ("m", "n")
 
 
+def test_who_put_and_who_deleted_an_application_and_when_is_written_down(monkeypatch):
+    monkeypatch.setattr(document, "MOST_DATED", 2)
+    journal, _ = Journal.new().taking(Changes(changes=(put("a"), put("b"), put("c"), put("d"))), OLD, 100)
+    journal, _ = journal.taking(Changes(changes=(delete("a"), delete("b"))), OLD, 200)
+    journal, _ = journal.taking(Changes(changes=(delete("c"),)), OLD, 300)
+    journal, _ = journal.taking(Changes(changes=(put("b"),)), NEW, 400)
+
+    assert {name: (each.by, each.at) for name, each in journal.entries.items()} == {"d": (OLD, 100), "b": (NEW, 400)}
+    assert {name: (each.by, each.at) for name, each in journal.deletions.items()} == {"c": (OLD, 300)}
+    assert set(journal.deleted) == {"a", "c"}
+
+
 def test_of_clusters_the_ones_written_last_are_remembered(monkeypatch):
     monkeypatch.setattr(document, "MOST_CLUSTERS", 2)
     journal = Journal.new()

@@ -1,0 +1,1 @@
+"""`holdfast explain APP`: the story of one application, in sentences with times."""
