@@ -67,8 +67,8 @@ lock: $(UV) ## resolve the dependencies again and write requirements/*.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/runtime.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra webhook -c requirements/runtime.txt -o requirements/webhook.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra demo --extra webhook --group dev -c requirements/webhook.txt -o requirements/dev.txt
-	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group page -c requirements/dev.txt -o requirements/page.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group site -o requirements/site.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group page -c requirements/dev.txt -o requirements/page.txt
 
 clean: ## remove what make has made
 	rm -rf $(VENV) build dist site .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from proxy.oneapp import owner, utc
+from proxy.oneapp import owner
+from proxy.times import utc
 from serveconfig.declared import Declared
 from serveconfig.localcopy import LocalCopy
 from serveconfig.running import Running

@@ -18,7 +18,6 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from http import HTTPStatus
 from urllib.parse import unquote
 
@@ -31,6 +30,7 @@ from proxy.http.local import Answer, Request
 from proxy.journal.syncing import Syncing
 from proxy.problems import json_answer, problem
 from proxy.ray import Ray, passed_on
+from proxy.times import utc
 from serveconfig import plans
 from serveconfig.callers import Caller, first, is_browser
 from serveconfig.declared import Declared
@@ -208,11 +208,6 @@ def owner(name: str, declared: Declared) -> str:
     if declared.config is None:
         return "unknown"
     return "kuberay" if name in declared.names else "dynamic"
-
-
-def utc(at: float | None) -> str | None:
-    """Unix time as RFC 3339; None for 0, which stands for unknown, and for None."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds") if at else None
 
 
 def etag(app: RunningApplication) -> str | None:

@@ -13,9 +13,10 @@ from proxy.http.local import Answer, Request
 from proxy.journal.carrying import Carrying
 from proxy.journal.syncing import Syncing
 from proxy.metrics import CONTENT_TYPE, Metrics
-from proxy.oneapp import owner, utc
+from proxy.oneapp import owner
 from proxy.problems import json_answer
 from proxy.ray import Ray
+from proxy.times import utc
 from proxy.view import KubeRayView
 from serveconfig.errors import UnreadableAnswerError
 from serveconfig.running import Running

@@ -47,7 +47,7 @@ class Facts:
     @property
     def runs(self) -> bool:
         """Does Ray show it?"""
-        return "state" in self.app
+        return self.app.get("state") is not None
 
     @property
     def is_known(self) -> bool:

@@ -125,7 +125,11 @@ def _comes_of_a_declared_one(facts: Facts) -> Iterator[Sentence]:
 
 
 def _comes_of_one_that_does_not_run(facts: Facts) -> Iterator[Sentence]:
-    if why := facts.app.get("not_carried"):
+    if facts.app.get("owner") == "kuberay":
+        yield Sentence("The RayService declares it, and Ray does not show it: KubeRay's next PUT names it.")
+    elif facts.app.get("origin") == "imperative" or _was_lost_with_serve_run(facts):
+        yield Sentence("serve.run had made it, so Ray had no config to carry over. Deploy it again.")
+    elif why := facts.app.get("not_carried"):
         yield Sentence(
             f"It was not brought here: {why}. It stays in the journal: put it again, mended, or delete it "
             f"(holdfast apps delete {facts.name})."
@@ -134,7 +138,11 @@ def _comes_of_one_that_does_not_run(facts: Facts) -> Iterator[Sentence]:
         yield Sentence("The journal has it: it is brought here once everything that is declared is there.")
     elif facts.journal and facts.name in facts.journal.deleted:
         yield Sentence("It stays deleted.")
-    elif facts.was_made_by_serve_run:
-        yield Sentence("serve.run had made it, so Ray had no config to carry over. Deploy it again.")
     else:
         yield Sentence("Nobody has its config: it does not come back by itself.")
+
+
+def _was_lost_with_serve_run(facts: Facts) -> bool:
+    journal = facts.journal
+    is_told_of = journal is not None and (facts.name in journal.entries or facts.name in journal.deleted)
+    return facts.was_made_by_serve_run and not is_told_of

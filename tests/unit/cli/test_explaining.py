@@ -83,6 +83,12 @@ def test_of_one_that_runs_it_is_told(app, more, says):
         ({}, Journal("j", deleted={"model": 7}), "It was deleted (revision 7 of the journal). It stays deleted."),
         ({}, Journal("j", clusters={"a": Cluster(None, ("model",))}), "serve.run had made it"),
         ({}, Journal("j"), "it does not come back by itself"),
+        (
+            {"owner": "dynamic", "origin": "imperative", "state": None, "not_carried": "x"},
+            None,
+            "serve.run had made it",
+        ),
+        ({"owner": "kuberay", "origin": "declarative", "state": None}, None, "KubeRay's next PUT names it"),
     ],
 )
 def test_of_one_that_does_not_run_it_is_told(app, journal, says):
