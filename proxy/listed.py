@@ -41,6 +41,7 @@ def applications(
             "state": app.status if app else None,
             "message": shortened(app.message) if app else "",
             "route_prefix": app.route_prefix if app else routes.get(name),
+            "deployed_at": utc(app.deployed_at) if app else None,
             "journal": None if name in declared.names else journaled(name, copy, has_journal=has_journal),
             "carried_over": carried_over(name, copy),
             "not_carried": copy.refused.get(name) if app else refused.get(name),

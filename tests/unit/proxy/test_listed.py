@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.listed import LONGEST_MESSAGE, MADE_BY_SERVE_RUN, applications, shortened
+from proxy.openapi import DOCUMENT
 from serveconfig.declared import Declared
 from serveconfig.localcopy import Carried, LocalCopy
 from tests.unit.serveconfig.test_following import BLANK, entry, read
@@ -28,6 +29,7 @@ def test_what_kuberay_declares_is_kuberays_and_not_the_journals_to_keep():
         "state": "RUNNING",
         "message": "",
         "route_prefix": "/static",
+        "deployed_at": None,
         "journal": None,
         "carried_over": None,
         "not_carried": None,
@@ -35,10 +37,15 @@ def test_what_kuberay_declares_is_kuberays_and_not_the_journals_to_keep():
     }
 
 
-def test_every_application_has_the_same_members():
+def test_when_it_was_deployed_is_told():
+    assert told(shown(app("model"), last_deployed_time_s=60.0))["model"]["deployed_at"] == "1970-01-01T00:01:00+00:00"
+
+
+def test_every_application_has_the_members_that_the_openapi_document_promises():
     rows = told(shown(app("model")), imperative("m"), copy=TO_COME.refusing("bad", "why"), left_behind=["notebook"])
 
-    assert len({tuple(row) for row in rows.values()}) == 1
+    status = DOCUMENT["components"]["schemas"]["Status"]["properties"]
+    assert {frozenset(row) for row in rows.values()} == {frozenset(status["applications"]["items"]["required"])}
 
 
 def test_what_is_not_declared_is_dynamic_and_told_how_it_came_to_be():
