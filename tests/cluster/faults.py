@@ -61,7 +61,13 @@ async def strike(known: dict[str, Fault], dice: random.Random, until: asyncio.Ev
 
 
 async def sidecar_dies(head: Head, how: str) -> None:
-    """It is "ended" (SIGTERM), or "killed" as for want of memory: that signal reaches process 1 from the node only."""
+    """Its proxy has "crashed"; its container is "ended" (SIGTERM), or "killed" as for want of memory.
+
+    That last signal reaches process 1 from the node only; from inside, it ends all but that.
+    """
+    if how == "crashed":
+        await head.end("holdfast", sidecar.CONTAINER)
+        return
     if how == "ended":
         await head.end("1", sidecar.CONTAINER)
         return

@@ -1,4 +1,4 @@
-"""What outlives the proxy in its container: it starts it again, passes signals on, and gives up where that is no use."""
+"""What outlives the proxy in its container: it starts it again, passes signals on, gives up where that is no use."""
 
 import asyncio
 import contextlib
