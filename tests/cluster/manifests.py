@@ -56,7 +56,7 @@ class Wishes:
 def rayservice(ray: str, applications: Iterable[Manifest], wishes: Wishes) -> Manifest:
     """A RayService of a head and no workers."""
     annotations = wishes.annotations | ({"ray.io/ft-enabled": "true"} if wishes.survives_gcs else {})
-    strategy, autoscaler = (_STEPS, _AUTOSCALER) if wishes.incremental else ({}, {})
+    strategy, autoscaler = (_STEPS, _AUTOSCALER | _no_workers(ray)) if wishes.incremental else ({}, {})
     return {
         "apiVersion": "ray.io/v1",
         "kind": "RayService",
@@ -74,6 +74,13 @@ def rayservice(ray: str, applications: Iterable[Manifest], wishes: Wishes) -> Ma
             },
         },
     }
+
+
+def _no_workers(ray: str) -> Manifest:
+    """Ray's autoscaler ends where a cluster has no group of workers at all (2.60.0, ``autoscaling_config.py``)."""
+    template = {"spec": {"containers": [_container("ray-worker", image("rayproject/ray", ray), {})]}}
+    none = {"replicas": 0, "minReplicas": 0, "maxReplicas": 0}
+    return {"workerGroupSpecs": [{"groupName": "none", **none, "rayStartParams": {}, "template": template}]}
 
 
 def _head(ray: str, wishes: Wishes) -> Manifest:
