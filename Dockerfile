@@ -18,7 +18,7 @@ RUN sed -nE 's/^([a-z0-9-]+==[^ ;]+).*/\1/p' dev.txt > pins.txt \
  && PIP_CONSTRAINT=/build/pins.txt /opt/holdfast/bin/pip install --no-cache-dir --no-compile --no-deps . \
  && /opt/holdfast/bin/pip uninstall --quiet --yes pip setuptools
 # Compiled without the files' times in it: the same bytes each time, and valid though the image's files get another time.
-RUN PYTHONHASHSEED=0 /opt/holdfast/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/holdfast/lib
+RUN PYTHONHASHSEED=0 /opt/holdfast/bin/python -m compileall -f -q --invalidation-mode unchecked-hash /opt/holdfast/lib
 
 FROM ${BASE}
 COPY --from=build /opt/holdfast /opt/holdfast

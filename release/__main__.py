@@ -47,7 +47,7 @@ def release(tools: Path, base: str) -> None:
             tree, out = Path(folder) / name / "tree", Path(folder) / name / "dist"
             tree.mkdir(parents=True)
             out.mkdir()
-            build(shop, export(REPOSITORY, commit, tree), out)
+            build(shop, export(REPOSITORY, commit.id, tree), out)
             built.append((tree, out))
         (tree, out), (_, again) = built
         check(shop, tree, out, again)

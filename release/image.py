@@ -32,9 +32,9 @@ def objection(base: str) -> str | None:
 
 
 def image(shop: Workshop, tree: Path, out: Path) -> None:
-    """Build it.
+    """Build it, and let it say its version.
 
-    Raises: ReleaseError with buildah's last words.
+    Raises: ReleaseError with buildah's last words, or if it says another.
     """
     if why := objection(shop.base):
         raise ReleaseError(why)
@@ -48,6 +48,10 @@ def image(shop: Workshop, tree: Path, out: Path) -> None:
             *("bud", "--isolation=chroot", "--pull-never", "--network=host", f"--build-arg=BASE={base}"),
             *(f"--timestamp={shop.time_s}", "--volume=/etc/ssl/certs:/etc/ssl/certs:ro", f"--tag={name}", str(tree)),
         )
+        container = _buildah(work, "from", "--pull-never", name).strip()
+        said = _buildah(work, "run", "--isolation=chroot", container, "/opt/holdfast/bin/holdfast", "--version").strip()
+        if said != f"holdfast {shop.version}":
+            raise ReleaseError(f"a container of the image says {said!r}")
         _buildah(work, "push", name, f"{_ARCHIVE}{work}/image.tar:{name}")
         archive = rewritten((work / "image.tar").read_bytes(), shop.time_s, compressed=False)
         (out / f"holdfast-image-{shop.version}.tar").write_bytes(archive)
@@ -62,6 +66,5 @@ def _room() -> Path:
 
 def _buildah(work: Path, action: str, *arguments: str) -> str:
     command = ["buildah", f"--root={work}/storage", f"--runroot={work}/run", "--storage-driver=overlay", action]
-    return run(
-        [*command, f"--signature-policy={work}/policy.json", *arguments], environ=os.environ | {"TMPDIR": str(work)}
-    )
+    policy = [] if action == "run" else [f"--signature-policy={work}/policy.json"]
+    return run([*command, *policy, *arguments], environ=os.environ | {"TMPDIR": str(work)})

@@ -78,9 +78,9 @@ def commit_at(tree: Path) -> Commit:
     return Commit(head, int(time_s), tuple(line[3:] for line in changed), tags)
 
 
-def export(tree: Path, commit: Commit, folder: Path) -> Path:
+def export(tree: Path, commit_id: str, folder: Path) -> Path:
     """The commit's files in ``folder``, whose umask and clock do not show in them."""
-    with tarfile.open(fileobj=BytesIO(_git(tree, "-c", "tar.umask=0022", "archive", commit.id))) as archive:
+    with tarfile.open(fileobj=BytesIO(_git(tree, "-c", "tar.umask=0022", "archive", commit_id))) as archive:
         archive.extractall(folder, filter="data")
     return folder
 

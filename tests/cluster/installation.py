@@ -14,23 +14,26 @@ from tests.cluster.kubectl import kubectl
 from tests.cluster.node.paths import REPOSITORY
 
 NAMESPACE = "holdfast"
-_PAGE = REPOSITORY / "docs" / "install.md"
-_OVERLAY = REPOSITORY / ".cache" / "cluster" / "overlay"
+_PAGE = Path("docs") / "install.md"
+_OVERLAY = Path(".cache") / "cluster" / "overlay"
 _TRUSTED = "{.webhooks[*].clientConfig.caBundle}"
 _WEBHOOKS = 3
 
 
-async def install() -> None:
-    """Install this tree's image and wait until `holdfast check` finds nothing amiss.
+async def install(tree: Path = REPOSITORY, tag: str = "test") -> None:
+    """Install a tree's manifests with the image of that tag, and wait until `holdfast check` finds nothing amiss.
+
+    What another version of it checks is not known here: of that one only, whether it is called.
 
     Raises: KubectlError if it is refused, TimeoutError if it does not become ready, with the check's own words.
     """
-    _OVERLAY.mkdir(parents=True, exist_ok=True)
-    overlay = own_image_overlay(_PAGE.read_text(), image("holdfast/holdfast", "test"))
-    (_OVERLAY / "kustomization.yaml").write_text(overlay)
-    await kubectl("apply", f"--kustomize={_OVERLAY}")
+    overlay = tree / _OVERLAY
+    overlay.mkdir(parents=True, exist_ok=True)
+    text = own_image_overlay((tree / _PAGE).read_text(), image("holdfast/holdfast", tag))
+    (overlay / "kustomization.yaml").write_text(text)
+    await kubectl("apply", f"--kustomize={overlay}")
     await restart()
-    await _until_checked(patience_s=60)
+    await _until_called(patience_s=60, is_checked=tree == REPOSITORY)
 
 
 async def restart() -> None:
@@ -71,15 +74,15 @@ def own_image_overlay(page: str, name: str) -> str:
     text = re.search(r"```yaml\n(.*?)```", section, re.DOTALL)
     if text is None:
         raise LookupError(f"{_PAGE.name} shows no overlay for an image of one's own")
-    return text[1].replace("YOUR/holdfast:0.1.0", name).replace("path/to/", "../../../")
+    return re.sub(r"YOUR/holdfast:[\w.+-]+", name, text[1]).replace("path/to/", "../../../")
 
 
-async def _until_checked(*, patience_s: float) -> None:
+async def _until_called(*, patience_s: float, is_checked: bool) -> None:
     """The API server learns the certificate within a second or two: until then it asks nobody, and admits."""
     deadline = time.monotonic() + patience_s
     while True:
         trusted = await kubectl("get", "mutatingwebhookconfiguration/holdfast", f"--output=jsonpath={_TRUSTED}")
-        status, said = await check()
+        status, said = await check() if is_checked else (0, "")
         if len(trusted.split()) == _WEBHOOKS and status == 0:
             await asyncio.sleep(2)
             return

@@ -15,6 +15,15 @@ def form(pod: dict[str, Any]) -> str:
     return "regular" if any(each["name"] == CONTAINER for each in spec["containers"]) else "none"
 
 
+def image(pod: dict[str, Any]) -> str:
+    """The image that it is made of. Raises: LookupError if there is none."""
+    spec = pod["spec"]
+    for each in (*(spec.get("initContainers") or ()), *spec["containers"]):
+        if each["name"] == CONTAINER:
+            return str(each["image"])
+    raise LookupError(f"{pod['metadata']['name']} has no {CONTAINER}")
+
+
 def restarts(pod: dict[str, Any]) -> int:
     """How often any container of the pod was started again."""
     status = pod["status"]

@@ -20,8 +20,8 @@ BASE = "docker.io/library/python:3.11-slim-bookworm"
 _PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def build(name: str, *, base: Path, out: IO[bytes]) -> None:
-    """Build the Dockerfile and write the image, named ``name``, as an archive to ``out``.
+def build(name: str, *, base: Path, out: IO[bytes], tree: Path = REPOSITORY) -> None:
+    """Build the Dockerfile of ``tree`` and write the image, named ``name``, as an archive to ``out``.
 
     Raises: CannotRunHereError with buildah's last words if a step fails.
     """
@@ -37,7 +37,7 @@ def build(name: str, *, base: Path, out: IO[bytes]) -> None:
             work,
             *("bud", "--isolation=chroot", "--pull-never", "--network=host", f"--build-arg=BASE={BASE}"),
             # pip in the build trusts whom this machine trusts.
-            *("--volume=/etc/ssl/certs:/etc/ssl/certs:ro", f"--tag={name}", str(REPOSITORY)),
+            *("--volume=/etc/ssl/certs:/etc/ssl/certs:ro", f"--tag={name}", str(tree)),
         )
         _buildah(work, "push", "--disable-compression", name, f"oci-archive:{work}/image.tar:{name}")
         with (work / "image.tar").open("rb") as image:

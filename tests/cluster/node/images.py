@@ -12,7 +12,7 @@ from typing import IO, Any
 from tests.cluster.node import archive, dockerfile, layers, parts, programs
 from tests.cluster.node.commands import run
 from tests.cluster.node.errors import CannotRunHereError
-from tests.cluster.node.paths import IMAGES
+from tests.cluster.node.paths import IMAGES, REPOSITORY
 
 _PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -31,12 +31,13 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class HoldfastImage:
-    """Our own, from the Dockerfile at the root of this repository."""
+    """Our own, from the Dockerfile at the root of this repository, or of another version of it."""
 
     name: str = "docker.io/holdfast/holdfast:test"
+    tree: Path = REPOSITORY
 
     def write(self, out: IO[bytes]) -> None:
-        dockerfile.build(self.name, base=layers.debian(), out=out)
+        dockerfile.build(self.name, base=layers.debian(), out=out, tree=self.tree)
 
 
 def ray(version: str) -> Image:

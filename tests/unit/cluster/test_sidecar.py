@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cluster.sidecar import CONTAINER, form, puts_by_kuberay, restarts, status
+from tests.cluster.sidecar import CONTAINER, form, image, puts_by_kuberay, restarts, status
 from webhook import names
 
 OURS, RAYS = {"name": CONTAINER}, {"name": "ray-head"}
@@ -23,6 +23,19 @@ def test_the_sidecar_bears_the_name_that_the_webhook_gives_it():
 )
 def test_its_form_is_where_it_stands(spec, expected):
     assert form({"spec": spec}) == expected
+
+
+@pytest.mark.parametrize("place", ["initContainers", "containers"])
+def test_its_image_is_read_wherever_it_stands(place):
+    spec = {"containers": [RAYS | {"image": "ray:1"}]}
+    spec[place] = [*spec.get(place, []), OURS | {"image": "holdfast:1"}]
+
+    assert image({"spec": spec}) == "holdfast:1"
+
+
+def test_a_pod_without_it_has_no_image_of_it():
+    with pytest.raises(LookupError, match="head has no holdfast-proxy"):
+        image({"metadata": {"name": "head"}, "spec": {"containers": [RAYS]}})
 
 
 def test_restarts_of_every_container_count():

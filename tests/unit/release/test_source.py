@@ -87,7 +87,7 @@ def test_what_is_exported_is_the_commit_and_has_its_time(repository, tmp_path):
     (repository / "new").write_text("")
     commit = commit_at(repository)
 
-    folder = export(repository, commit, tmp_path / "export")
+    folder = export(repository, commit.id, tmp_path / "export")
 
     assert [path.name for path in folder.iterdir()] == ["file"]
     assert (folder / "file").read_text() == "committed"
