@@ -77,12 +77,11 @@ def load(image: Image | HoldfastImage) -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
     if isinstance(image, Image) and image.name in run(parts.ctr("images", "list", "--quiet")).split():
         return
-    importing = subprocess.Popen(
-        parts.ctr("images", "import", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    assert importing.stdin is not None
-    with importing.stdin:
-        image.write(importing.stdin)
-    said = importing.stdout.read() if importing.stdout else b""
-    if importing.wait():
+    command, pipe = parts.ctr("images", "import", "-"), subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT) as importing:
+        assert importing.stdin is not None
+        with importing.stdin:
+            image.write(importing.stdin)
+        said = importing.stdout.read() if importing.stdout else b""
+    if importing.returncode:
         raise CannotRunHereError(f"containerd did not take the image {image.name}:\n{said.decode()[-2000:]}")

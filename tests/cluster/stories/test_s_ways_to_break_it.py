@@ -10,7 +10,12 @@ from tests.cluster.manifests import application
 
 RULES = ("patch", "clusterrole", "holdfast-webhook", "--type=json", "--patch")
 VERBS = '[{{"op": "replace", "path": "/rules/3/verbs", "value": ["{}"]}}]'
-DENY = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: deny}\nspec: {podSelector: {}}\n"
+DENY = {
+    "apiVersion": "networking.k8s.io/v1",
+    "kind": "NetworkPolicy",
+    "metadata": {"name": "deny"},
+    "spec": {"podSelector": {}},
+}
 CAUSES = {
     "nothing": "all checks passed",
     "the webhook scaled to 0": "the webhook is scaled to 0",
