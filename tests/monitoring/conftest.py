@@ -1,6 +1,7 @@
 """Everything is played once; each test asks Prometheus afterwards."""
 
 import asyncio
+import contextlib
 
 import pytest_asyncio
 
@@ -40,10 +41,10 @@ async def prometheus(tmp_path_factory):
 
 
 async def _play(ray, journal, sidecar, port):
-    kuberay = RayService(KubeRay("1.6.2", "127.0.0.1", sidecar.port), FakeStage(ray))
-    async with developer(sidecar.url) as team:
-        await scenario.a_new_cluster_gets_its_applications(journal, kuberay)
-        await scenario.teams_deploy_and_kuberay_puts_again(kuberay, team)
-        await scenario.ray_is_late(ray, kuberay)
+    with contextlib.closing(KubeRay("1.6.2", "127.0.0.1", sidecar.port)) as operator:
+        kuberay = RayService(operator, FakeStage(ray))
+        async with developer(sidecar.url) as team:
+            await scenario.a_new_cluster_gets_its_applications(journal, kuberay)
+            await scenario.teams_deploy_and_kuberay_puts_again(kuberay, team)
+            await scenario.ray_is_late(ray, kuberay)
     await scenario.the_webhook_is_asked(port)
-    kuberay.operator.close()
