@@ -11,7 +11,7 @@ import pytest
 
 from tests.cluster import installation
 from tests.cluster.faults import on_own_node
-from tests.cluster.kubectl import program
+from tests.cluster.kubectl import kubectl, program
 from tests.cluster.node import images, parts, programs
 from tests.cluster.node.commands import run
 from tests.cluster.node.paths import REPOSITORY
@@ -20,6 +20,7 @@ from tests.docs.shell import shell
 
 BARE = ("docs/tutorial.md", "docs/howto/webhooks-banned.md")
 INSTALLED = ("docs/howto/teams.md", "docs/howto/upgrade.md")
+NAMESPACES = ("tutorial", "teams", "upgrade", "banned")
 THREE_MINUTES_S = 180
 
 
@@ -38,16 +39,22 @@ def reader(tmp_path):
     return folder, {"PATH": f"{installed}:/usr/local/bin:/usr/bin:/bin"}
 
 
-@pytest.fixture
-async def bare():
-    """No Holdfast; its image under the name of the manifests."""
-    if await installation.is_there():
-        await installation.uninstall()
+@pytest.fixture(scope="module")
+def ours():
+    """Our image, under the name of the manifests, too."""
     if on_own_node():
         images.load(images.HOLDFAST)
         name = images.HOLDFAST.name
         run(parts.ctr("images", "tag", "--force", name, name.replace(":test", ":0.1.0")))
-    yield
+
+
+@pytest.fixture
+async def bare(ours):
+    """No Holdfast, before and after, and nothing of a page."""
+    if await installation.is_there():
+        await installation.uninstall()
+    yield ours
+    await kubectl("delete", "namespace", *NAMESPACES, "--ignore-not-found")
     if await installation.is_there():
         await installation.uninstall()
 
