@@ -17,6 +17,7 @@ _BLOCK = re.compile(
 )
 _TITLE = re.compile(r'title="([^"]+)"')
 ANY = "..."
+_ANY_LINES = r"(?:.*\n)*?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,12 @@ def typed(page: str) -> list[str]:
 
 def matches(answers: tuple[str, ...], said: str) -> bool:
     """Is that what the page shows?"""
-    shown = "\n".join(line.rstrip() for line in answers)
-    pattern = re.escape(shown).replace(re.escape(ANY), r"(?:.|\n)*?" if ANY in answers else ".*?")
-    return re.fullmatch(pattern, "\n".join(line.rstrip() for line in said.strip("\n").splitlines())) is not None
+    pattern = "".join(_ANY_LINES if line.strip() == ANY else f"{_line(line)}\n" for line in answers)
+    return re.fullmatch(pattern, "".join(f"{line.rstrip()}\n" for line in said.strip("\n").splitlines())) is not None
+
+
+def _line(text: str) -> str:
+    return re.escape(text.rstrip()).replace(re.escape(ANY), ".*?")
 
 
 def _commands(text: str, first: int) -> Iterator[Command]:
