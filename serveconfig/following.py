@@ -49,8 +49,10 @@ def reading(copy: LocalCopy, page: Page, cluster: str, *, follows: bool) -> Loca
 def taken(copy: LocalCopy, sent: Mapping[str, Change], by: Taken) -> LocalCopy:
     """The journal has taken what was sent. What has changed since stays to be sent.
 
-    What has outlived its deletion is read again.
+    What has outlived its deletion is read again. So is a journal that turns out to be another one: reading it, and not
+    writing to it, is what tells that everything has to be sent again (rule 3).
     """
+    is_another = bool(copy.journal) and by.journal != copy.journal
     held, unsent = dict(copy.held), dict(copy.unsent)
     for name, change in sent.items():
         now = held.get(name)
@@ -58,7 +60,9 @@ def taken(copy: LocalCopy, sent: Mapping[str, Change], by: Taken) -> LocalCopy:
             unsent.pop(name, None)
         if now and name in by.revisions:
             held[name] = msgspec.structs.replace(now, revision=by.revisions[name])
-    return replace(copy, held=held, unsent=unsent, journal=by.journal, revision=0 if by.outlived else copy.revision)
+    journal = copy.journal if is_another else by.journal
+    revision = 0 if by.outlived or is_another else copy.revision
+    return replace(copy, held=held, unsent=unsent, journal=journal, revision=revision)
 
 
 def _sent_again(copy: LocalCopy, cluster: str) -> LocalCopy:

@@ -148,6 +148,19 @@ def test_g3_what_has_outlived_its_deletion_is_read_again():
     assert (copy.revision, copy.unsent) == (0, {})
 
 
+def test_g5_a_journal_that_was_lost_before_a_write_is_told_again_of_everything():
+    """The write reaches the new journal first: it must not pass for one that is known."""
+    copy = replace(observed(shown(app("old")), shown(app("new"))), unsent={"new": 0}, journal="lost", revision=8)
+
+    copy = following.taken(copy, copy.changes(10), Taken("found", 1, {"new": 1}))
+    read_again = copy.revision
+    copy = following.reading(copy, page(entry(app("new")), journal="found", is_whole=True), HERE, follows=False)
+
+    assert read_again == 0
+    assert copy.unsent.keys() == {"old", "new"}
+    assert copy.journal == "found"
+
+
 def test_at_most_so_many_changes_are_sent_at_once_and_deletions_say_what_was_seen():
     copy = observed(shown(app("a")), shown(app("b")))
     copy = following.taken(copy, copy.changes(10), Taken("j", 3, {"a": 2, "b": 3}))
