@@ -18,10 +18,10 @@ DENY = {
 }
 CAUSES = {
     "nothing": "all checks passed",
+    "the journal's Secret deleted": "the journal's Secret shop-holdfast-journal is gone",
     "the webhook scaled to 0": "the webhook is scaled to 0",
     "RBAC removed": "the webhook may not create tokenreviews",
     "a NetworkPolicy": "no NetworkPolicy lets anybody reach the sidecar",
-    "the journal's Secret deleted": "the journal's Secret shop-holdfast-journal is gone",
     "no label": "does not take part",
     "all mended": "all checks passed",
 }
@@ -37,6 +37,8 @@ async def test_whoever_breaks_it_is_told_the_cause_first(service, record):
         said[what] = first_failing(await installation.check(mine))
 
     await tell("nothing")
+    await kubectl("delete", "secret", "shop-holdfast-journal", mine)
+    await tell("the journal's Secret deleted")
     await installation.scale(0)
     await tell("the webhook scaled to 0")
     await installation.scale(2)
@@ -46,8 +48,6 @@ async def test_whoever_breaks_it_is_told_the_cause_first(service, record):
     await kubectl("apply", mine, "--filename=-", feed=DENY)
     await tell("a NetworkPolicy")
     await kubectl("delete", "networkpolicy", "deny", mine)
-    await kubectl("delete", "secret", "shop-holdfast-journal", mine)
-    await tell("the journal's Secret deleted")
     await kubectl("label", "namespace", service.namespace, "holdfast.dev/inject-")
     await tell("no label")
     await kubectl("label", "namespace", service.namespace, "holdfast.dev/inject=enabled")
