@@ -51,6 +51,7 @@ def ours():
 @pytest.fixture
 async def bare(ours):
     """No Holdfast, before and after, and nothing of a page."""
+    await kubectl("delete", "namespace", *NAMESPACES, "--ignore-not-found")
     if await installation.is_there():
         await installation.uninstall()
     yield ours
