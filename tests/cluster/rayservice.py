@@ -118,11 +118,11 @@ class RayService:
 
     async def head(self, cluster: str = "", *, patience_s: float = 120) -> Head:
         """The ready head pod of a cluster, the active one if none is named."""
-        cluster = cluster or await self.active_cluster()
         found: list[str] = []
 
         async def there() -> bool:
-            found[:] = await self._ready_heads(cluster)
+            active = cluster or await self.active_cluster()
+            found[:] = await self._ready_heads(active) if active else []
             return bool(found)
 
         await self.until(there, f"a ready head of {cluster or 'its cluster'}", patience_s=patience_s)
