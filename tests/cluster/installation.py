@@ -96,6 +96,13 @@ async def check(*options: str) -> tuple[int, str]:
     return await _holdfast("check", *options, patience_s=60)
 
 
+async def first_failing(*options: str) -> str:
+    """The first line of `holdfast check` that failed, without its mark; "all checks passed" if there is none."""
+    status, text = await check(*options)
+    failing = [line.removeprefix("FAILED").strip() for line in text.splitlines() if line.startswith("FAILED")]
+    return failing[0] if failing else f"exit code {status}" * bool(status) or "all checks passed"
+
+
 async def _holdfast(*arguments: str, patience_s: float) -> tuple[int, str]:
     process = await asyncio.create_subprocess_exec(
         *(str(Path(sys.executable).with_name("holdfast")), *arguments),

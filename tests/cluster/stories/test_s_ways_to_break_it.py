@@ -33,7 +33,7 @@ async def test_whoever_breaks_it_is_told_the_cause_first(service, record):
     mine, said = f"--namespace={service.namespace}", {}
 
     async def tell(what):
-        said[what] = first_failing(await installation.check(mine))
+        said[what] = await installation.first_failing(mine)
 
     await tell("nothing")
     await installation.scale(0)
@@ -55,9 +55,3 @@ async def test_whoever_breaks_it_is_told_the_cause_first(service, record):
     record.note(said=said)
     record.judge(dict.fromkeys(CAUSES, True), right)
     assert dict.fromkeys(CAUSES, True) == right, said
-
-
-def first_failing(checked):
-    status, text = checked
-    failing = [line.removeprefix("FAILED").strip() for line in text.splitlines() if line.startswith("FAILED")]
-    return failing[0] if failing else f"exit code {status}" * bool(status) or "all checks passed"
