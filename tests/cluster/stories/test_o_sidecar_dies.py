@@ -29,7 +29,7 @@ async def test_a_sidecar_that_dies_loses_nothing(service, record, how):
         await sidecar_dies(head, how)
         if number == 1:  # it has to know afterwards what was declared before
             await service.apply(application("static"), application("second"))
-        died = number if how == "killed" else 0
+        died = number * (how == "killed")
         await service.until(lambda died=died: back(head, died), "the sidecar to be back", patience_s=90)
     seconds_to_change = await service.until(lambda: is_so(head), "what was declared", patience_s=90)
 
@@ -47,10 +47,8 @@ async def test_a_sidecar_that_dies_loses_nothing(service, record, how):
 async def back(head, died):
     """Started again as often as its container died, and it answers."""
     told = sidecar.status(await head.pod_object())
-    if told["restartCount"] != died or "running" not in told["state"]:
-        return False
     with contextlib.suppress(ApiError):
-        return bool(await head.sidecar_metrics())
+        return told["restartCount"] == died and "running" in told["state"] and bool(await head.sidecar_metrics())
     return False
 
 
