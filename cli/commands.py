@@ -110,10 +110,24 @@ def _add_uninstall(commands: Any) -> None:  # noqa: ANN401 - see add
         "uninstall",
         help="remove Holdfast from a cluster, in the order that hurts nobody",
         description="Removes the webhook configuration first, then the webhook, leads every head Service back to Ray, "
-        "and removes the rest. RayServices and what runs in them are not touched. Can be run again.",
+        "and removes the rest. RayServices and what runs in them are not touched. "
+        "It says what it leaves. Can be run again.",
         epilog="Exit codes: 0 if it is done, 1 if it failed on the way, 2 if you said no.",
     )
     command.add_argument("--yes", action="store_true", help="do not ask")
+    how_far = command.add_mutually_exclusive_group()
+    how_far.add_argument(
+        "--step-aside",
+        action="store_true",
+        help="remove only the webhook configuration, the webhook and its certificate, and lead the Services back: the "
+        "rest goes by what it was installed with (Helm's chart does this by itself)",
+    )
+    how_far.add_argument(
+        "--forget",
+        action="store_true",
+        help="remove also what is left on purpose: journals, the ConfigMaps holdfast-ca, annotations holdfast.dev/... "
+        "of RayServices, the label of namespaces",
+    )
     add_login(command)
     add_place(command)
 
@@ -178,9 +192,10 @@ def _run_inject(options: argparse.Namespace, _: Mapping[str, str]) -> int:
 
 
 def _run_uninstall(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    from cli.uninstall import run as uninstall  # noqa: PLC0415 - this command's part
+    from cli.uninstall.run import run as uninstall  # noqa: PLC0415 - this command's part
 
-    return uninstall(_place(options, environ), login(options), yes=options.yes)
+    how = {"yes": options.yes, "step_aside": options.step_aside, "forget": options.forget}
+    return uninstall(_place(options, environ), login(options), **how)
 
 
 RUN: dict[str, Callable[[argparse.Namespace, Mapping[str, str]], int]] = {

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any, Protocol
 
 from certs.apiserver import MERGE_PATCH, ApiError, UnreachableError
+from certs.listing import listed
 from webhook.cluster import HEADS, Cluster, GoneError, LookupFailedError
 from webhook.events import About, Events
 from webhook.heads import Manifest, raycluster_of
@@ -26,7 +27,6 @@ log = logging.getLogger("holdfast.watchdog")
 
 SERVICES, PODS = "/api/v1/services", "/api/v1/pods"
 
-_PAGE = "500"
 _PAUSE_S = 0.25
 """Between a watch that has ended and the next list; twice that after a failure, and so on."""
 
@@ -86,7 +86,7 @@ class Watchdog:
             await asyncio.sleep(pause_s * random.uniform(0.5, 1))  # noqa: S311 - so that replicas do not come together
 
     async def _list(self, path: str) -> str:
-        items, version = await list_heads(self._api, path)
+        items, version = await listed(self._api, path, labelSelector=HEADS)
         self._known[path] = {_key(item): _slim(item) for item in items}
         await self._look({_cluster_key(item) for item in self._known[path].values()})
         return version
@@ -135,18 +135,6 @@ class Watchdog:
             self._events.tell(About(namespace, owner.name, owner.uid), found.notice)
 
 
-async def list_heads(api: HeadsApi, path: str) -> tuple[list[dict[str, Any]], str]:
-    """All head pods or head Services, and the version of the list."""
-    items: list[dict[str, Any]] = []
-    query = {"labelSelector": HEADS, "limit": _PAGE}
-    while True:
-        page = await api.get(path, **query)
-        items += page["items"]
-        if not page["metadata"].get("continue"):
-            return items, page["metadata"]["resourceVersion"]
-        query["continue"] = page["metadata"]["continue"]
-
-
 async def undo_all(api: HeadsApi) -> list[str]:
     """Lead every head Service back to Ray, and say which. The webhook has to be gone, or it leads them back again.
 
@@ -155,7 +143,7 @@ async def undo_all(api: HeadsApi) -> list[str]:
         UnreachableError: no answer.
     """
     undone = []
-    for service in (await list_heads(api, SERVICES))[0]:
+    for service in (await listed(api, SERVICES, labelSelector=HEADS))[0]:
         if found := undo(service):
             namespace, name = _key(service)
             await api.patch(f"/api/v1/namespaces/{namespace}/services/{name}", found.merge_patch(), MERGE_PATCH)

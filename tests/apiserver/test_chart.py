@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import yaml
 
 from tests.apiserver.control_plane import program, running
 from tests.cluster.node import programs
+from webhook.services import redirect
 
 MANIFESTS = Path(__file__).parents[2] / "manifests"
 CHART = MANIFESTS / "chart"
@@ -42,12 +45,17 @@ def rendered(helm):
     return render
 
 
-def by_name(stream):
-    objects = [each for each in yaml.safe_load_all(stream) if each]
+def by_name(stream, *, hooks=False):
+    """What is installed; or what Helm makes for a moment, before it removes the rest."""
+    objects = [each for each in yaml.safe_load_all(stream) if each and is_hook(each) is hooks]
     for each in objects:
         if each["kind"] == "Deployment":  # of variables the order means nothing here
             each["spec"]["template"]["spec"]["containers"][0]["env"].sort(key=lambda variable: variable["name"])
     return {(each["kind"], each["metadata"]["name"]): each for each in objects}
+
+
+def is_hook(each):
+    return "helm.sh/hook" in each["metadata"].get("annotations", {})
 
 
 def kustomized(folder):
@@ -151,12 +159,55 @@ def test_installed_upgraded_rolled_back_and_gone(bare, helm):
     assert (policies(bare), bundles(bare)) == ({"Ignore"}, ["Q0E="] * 3)
     assert len(bare.kubectl("get", KINDS, "--namespace=charted", *ours).stdout.splitlines()) == 7
 
-    helm("uninstall", "holdfast", *at)
+    helm("uninstall", "holdfast", *at, "--no-hooks")  # a hook needs a node: the next test, and story v
 
     assert bare.kubectl("get", KINDS, "--namespace=charted", *ours).stdout == ""
     assert bare.kubectl("get", "clusterroles,clusterrolebindings,mutatingwebhookconfigurations", *ours).stdout == ""
 
 
+def test_its_hook_may_step_aside_and_nothing_else(bare, helm, tmp_path):
+    """By its own rights, on Services as the watchdog has led them to sidecars."""
+    at = ("--namespace=charted", f"--kubeconfig={bare.kubeconfig}")
+    helm("install", "holdfast", str(CHART), *at, "--create-namespace")
+    made = helm("template", "holdfast", str(CHART), "--namespace=charted", "--show-only=templates/step-aside.yaml")
+    hooks = by_name(made, hooks=True)
+    assert hooks.keys() == {(kind, "holdfast-step-aside") for kind in (*RIGHTS, "Job")}
+    applied = bare.kubectl("apply", "--filename=-", feed=made)
+    assert applied.returncode == 0, applied.stderr
+    redirected = bare.kubectl("create", "--filename=-", feed=json.dumps(redirect(HEAD_SERVICE)))
+    assert redirected.returncode == 0, redirected.stderr
+
+    config = json.loads(bare.kubeconfig.read_text())
+    token = bare.kubectl("create", "token", "holdfast-step-aside", "--namespace=charted").stdout
+    config["users"][0]["user"] = {"token": token.strip()}
+    (tmp_path / "hook").write_text(json.dumps(config))
+    (container,) = hooks["Job", "holdfast-step-aside"]["spec"]["template"]["spec"]["containers"]
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("holdfast")), *container["args"]],
+        env={**os.environ, "KUBECONFIG": str(tmp_path / "hook"), "HOLDFAST_NAMESPACE": "charted"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[2] == "1 head Services lead to Ray again: default/shop-head-svc"
+    left = bare.kubectl(
+        "get", f"{KINDS},{CONFIGURATION.partition('/')[0]}", *at[:1], "--output=name", f"--selector={OURS}"
+    )
+    assert "deployment.apps/holdfast-webhook" not in left.stdout
+    assert "mutatingwebhookconfiguration" not in left.stdout
+    assert "service/holdfast-webhook" in left.stdout  # Helm's to remove
+
+
+RIGHTS = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+HEAD_SERVICE = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "shop-head-svc", "namespace": "default", "labels": {"ray.io/node-type": "head"}},
+    "spec": {"clusterIP": "None", "ports": [{"name": "dashboard", "port": 8265, "targetPort": 8265}]},
+}
 OURS = "app.kubernetes.io/name=holdfast"
 CONFIGURATION = "mutatingwebhookconfiguration/holdfast"
 KINDS = "deployments,services,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets"

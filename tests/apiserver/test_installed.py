@@ -16,7 +16,7 @@ from certs.place import Place
 from cli.check import rules
 from cli.check.findings import Level
 from cli.check.seen import look
-from cli.uninstall import steps
+from cli.uninstall.steps import uninstall
 from tests.apiserver.conftest import installed
 from tests.apiserver.test_certificates import until
 from tests.apiserver.webhook_double import CONFIGURATION, led_to
@@ -200,7 +200,7 @@ async def check_says_so(api):
 
 
 async def it_is_uninstalled(api):
-    lines = [line async for line in steps(Watchable(api._through), Place())]
+    lines = [line async for line in uninstall(Watchable(api._through), Place())]
 
     assert "1 head Services lead to Ray again: team/shop-abcde-head-svc" in lines
     service = await api.find(f"{TEAM}/services/shop-abcde-head-svc")
@@ -208,5 +208,5 @@ async def it_is_uninstalled(api):
     assert await api.find(CONFIGURATION) is None
     with pytest.raises(ApiError, match="not found"):
         await api.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/holdfast-webhook")
-    again = [line async for line in steps(Watchable(api._through), Place())]
+    again = [line async for line in uninstall(Watchable(api._through), Place())]
     assert again[0] == "the webhook configuration was gone already"

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from tests.cluster.image_names import image
 from tests.cluster.kubectl import kubectl
+from tests.cluster.node import programs
+from tests.cluster.node.commands import run
 from tests.cluster.node.paths import REPOSITORY
 
 NAMESPACE = "holdfast"
@@ -57,15 +59,31 @@ async def is_there() -> bool:
     return bool(await kubectl("get", "namespace", NAMESPACE, "--ignore-not-found", "--output=name"))
 
 
-async def uninstall() -> None:
+async def uninstall(*options: str) -> None:
     """`holdfast uninstall`, until the namespace is gone: until then nothing can be installed into it.
 
     Raises: RuntimeError with what it printed if it does not succeed.
     """
-    status, said = await _holdfast("uninstall", "--yes", patience_s=120)
+    status, said = await _holdfast("uninstall", "--yes", *options, patience_s=120)
     if status:
         raise RuntimeError(f"holdfast uninstall ended with {status}:\n{said}")
+    await is_gone()
+
+
+async def is_gone() -> None:
+    """Wait until its namespace is gone. Raises: KubectlError if it is not after two minutes."""
     await kubectl("wait", "--for=delete", f"namespace/{NAMESPACE}", "--timeout=120s", timeout_s=130)
+
+
+async def install_chart() -> None:
+    """By Helm, with its chart and no other value than the image. Raises: as ``install``."""
+    name, _, tag = image("holdfast/holdfast", "test").rpartition(":")
+    await asyncio.to_thread(programs.build, (programs.HELM,))
+    values = (f"--set=image.repository={name}", f"--set=image.tag={tag}")
+    command = [str(programs.HELM.path), "install", "holdfast", str(REPOSITORY / "manifests" / "chart")]
+    await asyncio.to_thread(run, [*command, f"--namespace={NAMESPACE}", "--create-namespace", *values])
+    await _kubectl("rollout", "status", "deployment/holdfast-webhook", "--timeout=120s", timeout_s=130)
+    await _until_called(patience_s=60, is_checked=True)
 
 
 def own_image_overlay(page: str, name: str) -> str:

@@ -106,14 +106,15 @@ def _verdict(record: Record | None) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A value as a person reads it: fates as lists, seconds without decimals."""
+    """A value as a person reads it, in one line of a table: fates as lists, seconds without decimals."""
     if isinstance(value, dict):
-        return "<br>".join(f"{key}: {each}" for key, each in sorted(value.items()))
+        return "<br>".join(f"{_cell(key)}: {_cell(each)}" for key, each in sorted(value.items()))
     if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
+        return ", ".join("none" if each is None else _cell(each) for each in value) or "none"
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "never"}[value]
-    return f"{value:.0f}" if isinstance(value, float) else str(value)
+    text = f"{value:.0f}" if isinstance(value, float) else str(value)
+    return text.strip().replace("|", "\\|").replace("\n", "<br>")
 
 
 def _words(key: str) -> str:

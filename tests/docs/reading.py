@@ -49,6 +49,14 @@ def steps(page: str) -> Iterator[File | Command]:
             yield from _commands(block["text"], line)
 
 
+def section(page: str, title: str) -> str:
+    """What stands below a heading of the second level. Raises: LookupError if there is none of that title."""
+    _, found, rest = page.partition(f"\n## {title}\n")
+    if not found:
+        raise LookupError(title)
+    return rest.partition("\n## ")[0]
+
+
 def replaced(page: str) -> list[str]:
     """The commands that are replaced where the test runs."""
     return [block["text"] for block in _BLOCK.finditer(page) if block["here"] is not None]

@@ -159,14 +159,16 @@ def _in(collection: str, path: str) -> bool:
 
 
 def _chosen(kept: dict[str, Any], query: Any) -> bool:
-    labels, fields = kept["metadata"].get("labels", {}), _selected(query.get("fieldSelector", ""))
-    return all(labels.get(key) == value for key, value in _selected(query.get("labelSelector", ""))) and all(
-        _field(kept, path) == value for path, value in fields
-    )
+    labels = kept["metadata"].get("labels", {})
+    return all(
+        key in labels and value in {None, labels[key]} for key, value in _selected(query.get("labelSelector", ""))
+    ) and all(_field(kept, path) == value for path, value in _selected(query.get("fieldSelector", "")))
 
 
-def _selected(selector: str) -> list[tuple[str, str]]:
-    return [(key, value) for key, _, value in (part.partition("=") for part in selector.split(",") if part)]
+def _selected(selector: str) -> list[tuple[str, str | None]]:
+    """Keys and values; a label's key alone (None) asks for any value."""
+    parts = (part.partition("=") for part in selector.split(",") if part)
+    return [(key, value if equals else None) for key, equals, value in parts]
 
 
 def _field(kept: Any, path: str) -> Any:

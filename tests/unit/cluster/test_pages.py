@@ -30,6 +30,8 @@ def test_everything_a_story_noted_is_a_row():
         "declared": [],
         "ready": None,
         "ports": [8265, 28265],
+        "capacities": [None, 50.0],
+        "said": "one\nor | two\n",
     }
     page = baseline([record("1.6.2", "2.60.0", holds=False, saw=saw)])
 
@@ -38,6 +40,8 @@ def test_everything_a_story_noted_is_a_row():
     assert "| declared | none |" in page
     assert "| ready | never |" in page
     assert "| ports | 8265, 28265 |" in page
+    assert "| capacities | none, 50 |" in page
+    assert r"| said | one<br>or \| two |" in page
 
 
 def test_what_only_one_pair_noted_is_a_dash_with_the_others():

@@ -117,6 +117,9 @@ def test_a_page_is_read_as_its_reader_reads_it():
         reading.Command("echo one \\\n    two", ("one two",), 10),
         reading.Command("true", (), 17),
     ]
+    with pytest.raises(LookupError):
+        reading.section(page, "Leave")
+    assert reading.section("# A\n\n## Stay\n\n1\n\n## Leave\n\n2\n", "Leave") == "\n2\n"
     assert reading.replaced(page) == ["$ kind create cluster\n"]
 
 

@@ -1,0 +1,1 @@
+"""`holdfast uninstall`: leave a cluster, in the order that hurts nobody."""
