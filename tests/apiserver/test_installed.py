@@ -124,6 +124,7 @@ async def events(api, reason):
 async def test_from_the_first_head_to_the_last_service_put_back(cluster, api, webhook_token, opted_in, tmp_path):
     enforce = {"pod-security.kubernetes.io/enforce": "restricted"}
     await api.patch(f"/api/v1/namespaces/{opted_in}", {"metadata": {"labels": enforce}}, MERGE_PATCH)
+    await asyncio.sleep(1)  # creation times are whole seconds: this head is younger than the installation
     before = await rayservice(api, "before")
     old_pod, _ = await head_pod(api, before), await head_service(api, before)
     async with webhook_process(cluster, webhook_token, tmp_path) as port, led_to(api, port):
