@@ -121,6 +121,14 @@ async def first_failing(*options: str) -> str:
     return failing[0] if failing else f"exit code {status}" * bool(status) or "all checks passed"
 
 
+async def first_failing_with(cause: str, *options: str, patience_s: float) -> str:
+    """The same, as soon as it speaks of ``cause``; after ``patience_s`` whatever it says by then."""
+    deadline = time.monotonic() + patience_s
+    while cause not in (said := await first_failing(*options)) and time.monotonic() < deadline:
+        await asyncio.sleep(1)
+    return said
+
+
 async def _holdfast(*arguments: str, patience_s: float) -> tuple[int, str]:
     process = await asyncio.create_subprocess_exec(
         *(str(Path(sys.executable).with_name("holdfast")), *arguments),

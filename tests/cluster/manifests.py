@@ -49,6 +49,14 @@ class Wishes:
     """An upgrade moves capacity and traffic bit by bit (KubeRay 1.5 and newer); that takes Ray's autoscaler."""
     restricted: bool = False
     """The head asks for nothing that PodSecurity "restricted" forbids."""
+    head: Manifest = field(default_factory=dict)
+    """What else stands in the head's pod spec."""
+    head_ports: tuple[int, ...] = ()
+    """Ports that the head's container declares besides Ray's."""
+    start: dict[str, str] = field(default_factory=dict)
+    """``rayStartParams`` besides the usual ones."""
+    strategy: str = ""
+    """``upgradeStrategy.type`` (KubeRay 1.3 and newer)."""
     cluster_note: str = "first"
     """An environment variable of the head: another value is another ``rayClusterConfig``, so another cluster."""
 
@@ -56,7 +64,8 @@ class Wishes:
 def rayservice(ray: str, applications: Iterable[Manifest], wishes: Wishes) -> Manifest:
     """A RayService of a head and no workers."""
     annotations = wishes.annotations | ({"ray.io/ft-enabled": "true"} if wishes.survives_gcs else {})
-    strategy, autoscaler = (_STEPS, _AUTOSCALER | _no_workers(ray)) if wishes.incremental else ({}, {})
+    strategy = {"upgradeStrategy": {"type": wishes.strategy}} if wishes.strategy else {}
+    strategy, autoscaler = (_STEPS, _AUTOSCALER | _no_workers(ray)) if wishes.incremental else (strategy, {})
     return {
         "apiVersion": "ray.io/v1",
         "kind": "RayService",
@@ -68,7 +77,7 @@ def rayservice(ray: str, applications: Iterable[Manifest], wishes: Wishes) -> Ma
                 "rayVersion": ray,
                 **autoscaler,
                 "headGroupSpec": {
-                    "rayStartParams": {"dashboard-host": "0.0.0.0", "num-cpus": "1"},
+                    "rayStartParams": {"dashboard-host": "0.0.0.0", "num-cpus": "1"} | wishes.start,
                     "template": {"spec": _head(ray, wishes)},
                 },
             },
@@ -91,8 +100,9 @@ def _head(ray: str, wishes: Wishes) -> Manifest:
     container["ports"] = [
         {"name": name, "containerPort": port}
         for name, port in (("gcs-server", 6379), ("dashboard", 8265), ("client", 10001), ("serve", 8000))
-    ]
-    return _with_code({"containers": [container]} | (_restrict(container) if wishes.restricted else {}))
+    ] + [{"containerPort": port} for port in wishes.head_ports]
+    pod = {"containers": [container]} | wishes.head
+    return _with_code(pod | (_restrict(container) if wishes.restricted else {}))
 
 
 def _restrict(container: Manifest) -> Manifest:
