@@ -124,9 +124,11 @@ async def first_failing(*options: str) -> str:
 async def first_failing_with(cause: str, *options: str, patience_s: float) -> str:
     """The same, as soon as it speaks of ``cause``; after ``patience_s`` whatever it says by then."""
     deadline = time.monotonic() + patience_s
-    while cause not in (said := await first_failing(*options)) and time.monotonic() < deadline:
+    while True:
+        said = await first_failing(*options)
+        if cause in said or time.monotonic() > deadline:
+            return said
         await asyncio.sleep(1)
-    return said
 
 
 async def _holdfast(*arguments: str, patience_s: float) -> tuple[int, str]:
