@@ -3,7 +3,7 @@
 CLUSTER_PAIRS ?= 1.0.0x2.9.3 1.6.2x2.60.0
 NODE := $(BIN)/python -m tests.cluster.node
 
-.PHONY: cluster cluster-all cluster-baseline cluster-chaos cluster-with-holdfast node-build node-up node-down node-status
+.PHONY: cluster cluster-all cluster-baseline cluster-chaos cluster-seen cluster-with-holdfast node-build node-up node-down node-status
 
 cluster: install ## the core of the stories, without Holdfast and with it, oldest and newest pair (CLUSTER_PAIRS chooses)
 	$(BIN)/python -m tests.cluster --core --pairs="$(CLUSTER_PAIRS)"
@@ -18,6 +18,9 @@ cluster-all: cluster-baseline cluster-with-holdfast ## every story on every pair
 
 cluster-chaos: install ## ten minutes in which something dies every half minute, on the newest pair
 	$(BIN)/python -m tests.cluster --holdfast --long --pairs=1.6.2x2.60.0 -k acknowledged_holds
+
+cluster-seen: install chromium prometheus ## page and dashboard on a real node, by a browser and a Prometheus
+	$(BIN)/python -m tests.cluster --holdfast --seen --pairs=1.6.2x2.60.0 -k test_x_seen
 
 node-build: install ## build the node's programs into the cache (about 15 minutes, once)
 	$(NODE) build

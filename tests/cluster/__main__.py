@@ -74,6 +74,7 @@ def _options() -> argparse.Namespace:
         help="no stories: the pages whose readers type along",
     )
     parser.add_argument("--long", action="store_true", help="also stories that take a quarter of an hour")
+    parser.add_argument("--seen", action="store_true", help="also stories that take a browser and a Prometheus")
     parser.add_argument("--keep", action="store_true", help="leave the node up")
     parser.add_argument("-k", dest="only", default="", help="stories whose name matches, as pytest has it")
     return parser.parse_args()
@@ -101,7 +102,7 @@ def _tell(pair: Pair, options: argparse.Namespace, *, own_node: bool, holdfast: 
     command += ["-m", "core or core_with_holdfast" if holdfast else "core"] if options.core else []
     command += ["-k", options.only] if options.only else []
     command += ["--holdfast"] if holdfast else []
-    command += ["--long"] if options.long else []
+    command += [f"--{asked}" for asked in ("long", "seen") if getattr(options, asked)]
     told = subprocess.run(command, cwd=REPOSITORY, check=False, timeout=_LONGEST_S)
     lifecycle.say(f"{told_of}: told in {time.monotonic() - started:.0f} s")
     return told.returncode == 0

@@ -21,6 +21,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--pair", default="1.6.2x2.60.0", help="KubeRay x Ray, both as installed by `python -m tests.cluster`"
     )
     parser.addoption("--long", action="store_true", help="also stories that take a quarter of an hour")
+    parser.addoption(
+        "--seen", action="store_true", help="also what takes a browser and a Prometheus (make cluster-seen)"
+    )
     parser.addoption("--holdfast", action="store_true", help="Holdfast is installed: expect what it promises")
 
 
@@ -31,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "core_with_holdfast: told in CI with Holdfast only")
     config.addinivalue_line("markers", "told_with(*kuberay): the KubeRay releases that the story makes sense with")
     config.addinivalue_line("markers", "long: takes a quarter of an hour, and is told on request")
+    config.addinivalue_line("markers", "seen: takes a browser and a Prometheus, and is told on request")
     config.addinivalue_line("markers", "own_node: told only on a node of ours, as it reaches behind Kubernetes")
     config.addinivalue_line("markers", "with_holdfast: told only where Holdfast is installed")
 
@@ -38,13 +42,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A story that makes sense with some releases only says so: `@pytest.mark.told_with("1.2.2", "1.4.2")`."""
     kuberay = str(Pair.parse(config.getoption("--pair")).kuberay)
-    stock, long = not config.getoption("--holdfast"), config.getoption("--long")
+    stock = not config.getoption("--holdfast")
+    unasked = [mark for mark in ("long", "seen") if not config.getoption(f"--{mark}")]
 
     def told(item: pytest.Item) -> bool:
         fits = all(kuberay in mark.args for mark in item.iter_markers("told_with"))
-        is_too_long = bool(item.get_closest_marker("long")) and not long
+        on_request = any(item.get_closest_marker(mark) for mark in unasked)
         elsewhere = bool(item.get_closest_marker("own_node")) and not on_own_node()
-        return fits and not is_too_long and not elsewhere and not (stock and item.get_closest_marker("with_holdfast"))
+        return fits and not on_request and not elsewhere and not (stock and item.get_closest_marker("with_holdfast"))
 
     config.hook.pytest_deselected(items=[item for item in items if not told(item)])
     items[:] = [item for item in items if told(item)]

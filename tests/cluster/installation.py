@@ -54,6 +54,15 @@ async def scale(replicas: int) -> float:
     return time.monotonic() - started
 
 
+async def pods() -> dict[str, str]:
+    """The webhook's pods: name to address."""
+    fields = "{range .items[*]}{.metadata.name} {.status.podIP}{'\\n'}{end}".replace("'", '"')
+    ours = "--selector=app.kubernetes.io/component=webhook"
+    return dict(
+        line.split() for line in (await _kubectl("get", "pods", ours, f"--output=jsonpath={fields}")).splitlines()
+    )
+
+
 async def is_there() -> bool:
     """Is it installed?"""
     return bool(await kubectl("get", "namespace", NAMESPACE, "--ignore-not-found", "--output=name"))

@@ -1,8 +1,10 @@
 """kubectl, as a person uses it: for applying, for exec, for logs. What is asked often goes through `api.py` instead."""
 
 import asyncio
+import contextlib
 import json
 import shutil
+from collections.abc import AsyncIterator
 from typing import Any
 
 from tests.cluster.node.programs import BY_NAME
@@ -39,3 +41,18 @@ async def kubectl(*arguments: str, feed: Any = None, timeout_s: float = 120) -> 
     if process.returncode:
         raise KubectlError(f"kubectl {' '.join(arguments)}: {complained.decode()[-2000:]}")
     return said.decode()
+
+
+@contextlib.asynccontextmanager
+async def proxied() -> AsyncIterator[str]:
+    """`kubectl proxy`, until the block ends; gives its URL: the API server for a browser, without a login."""
+    process = await asyncio.create_subprocess_exec(
+        program(), "proxy", "--port=0", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    assert process.stdout
+    try:
+        said = (await asyncio.wait_for(process.stdout.readline(), 30)).decode()  # Starting to serve on 127.0.0.1:1234
+        yield f"http://{said.split()[-1]}"
+    finally:
+        process.terminate()
+        await process.wait()

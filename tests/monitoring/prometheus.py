@@ -29,6 +29,7 @@ class Pod:
     monitor: str
     port: int
     labels: Mapping[str, str]
+    address: str = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def _scrape(pod: Pod) -> dict:
     ]
     spelled = _as_prometheus_spells({key: value for key, value in endpoint.items() if key not in {"port", "path"}})
     renamed = {{"relabelings": "relabel_configs"}.get(key, key): value for key, value in spelled.items()}
-    targets = [{"targets": [f"127.0.0.1:{pod.port}"], "labels": dict(pod.labels)}]
+    targets = [{"targets": [f"{pod.address}:{pod.port}"], "labels": dict(pod.labels)}]
     return {"job_name": pod.monitor, "metrics_path": endpoint["path"], "static_configs": targets, **renamed}
 
 

@@ -1,19 +1,16 @@
 """A headless Chromium, the one that the system has, and a scene for it to look at."""
 
-import os
-import shutil
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
 import pytest
-from playwright.async_api import async_playwright
 from pytest_asyncio import fixture, is_async_test
 
 from serveconfig.journal import Role
 from tests.fakes.dashboard import FakeRay
 from tests.fakes.journal import journal_of
-from tests.page.looking import Look
+from tests.page.looking import Look, chromium
 from tests.page.scene import NEW, Scene
 from tests.ray.sidecar import Sidecar
 
@@ -41,13 +38,8 @@ def pictures(request, tmp_path_factory):
 
 @fixture(scope="session", **SESSION)
 async def browser():
-    program = shutil.which("chromium")
-    assert program, "there is no chromium: make page installs it"
-    as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=program, args=as_root)
+    async with chromium() as browser:
         yield browser
-        await browser.close()
 
 
 @asynccontextmanager

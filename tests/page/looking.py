@@ -1,14 +1,30 @@
 """What a browser shows of the page, as plain values; and what it must never do."""
 
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, expect
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
 expect.set_options(timeout=20_000)
 
 _RAY_IS_AWAY = "Failed to load resource"
 """What the console of a browser says by itself of every answer that is no success."""
+
+
+@asynccontextmanager
+async def chromium() -> AsyncIterator[Browser]:
+    """A headless Chromium, the one that the system has."""
+    program = shutil.which("chromium")
+    assert program, "there is no chromium: make page installs it"
+    as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=program, args=as_root)
+        yield browser
+        await browser.close()
 
 
 @dataclass(slots=True)
